@@ -1,0 +1,61 @@
+"""Documents are run, so they cannot rot; and every public name is on the page of its stage."""
+
+import doctest
+import pkgutil
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import clearhead
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+STAGES = ["inputs", "core", "layer", "model", "record", "view", "cli", "training"]
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def modules(package):
+    found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+    return [m.name for m in found if not m.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_public_name_is_on_the_page_of_its_stage(stage):
+    page = (ROOT / "docs" / f"{stage}.md").read_text()
+    known = set(re.findall(r"[A-Za-z_]\w*", page))
+    for module in modules(f"clearhead.{stage}"):
+        missing = set(import_module(module).__all__) - known
+        assert not missing, f"docs/{stage}.md says nothing of {sorted(missing)} in {module}"
+
+
+def test_every_name_of_the_front_page_is_documented():
+    known = set(re.findall(r"[A-Za-z_]\w*", "".join(page.read_text() for page in PAGES)))
+    assert set(clearhead.__all__) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_code_on_a_page_runs(page, tmp_path, monkeypatch):
+    """The Python blocks of a page, in order, in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        if block.startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0)
+            doctest.DebugRunner(optionflags=OPTIONS).run(test, clear_globs=False)
+            names.update(test.globs)
+        else:
+            exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("module", ["clearhead", *modules("clearhead")])
+def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert doctest.testmod(import_module(module), optionflags=OPTIONS).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
