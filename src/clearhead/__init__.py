@@ -38,10 +38,11 @@ if _typing.TYPE_CHECKING:
     from clearhead.core.machine import machine, set_threads
     from clearhead.core.merge import merge
     from clearhead.core.observation import Observation, Observe
+    from clearhead.core.steps import Steps
     from clearhead.errors import ClearheadError
     from clearhead.inputs.biases import alibi
     from clearhead.inputs.masks import Mask, allowed, causal, lengths, segments, window
-    from clearhead.layer.multihead import MultiHeadAttention, Steps
+    from clearhead.layer.multihead import MultiHeadAttention
     from clearhead.model.translator import load_translator
     from clearhead.record.looking import look
 else:
@@ -51,10 +52,11 @@ else:
         "core.machine": ("machine", "set_threads"),
         "core.merge": ("merge",),
         "core.observation": ("Observation", "Observe"),
+        "core.steps": ("Steps",),
         "errors": ("ClearheadError",),
         "inputs.biases": ("alibi",),
         "inputs.masks": ("Mask", "allowed", "causal", "lengths", "segments", "window"),
-        "layer.multihead": ("MultiHeadAttention", "Steps"),
+        "layer.multihead": ("MultiHeadAttention",),
         "model.translator": ("load_translator",),
         "record.looking": ("look",),
     }
