@@ -1,0 +1,293 @@
+"""The four conditions a ``Mask`` is made of, checked when they are made, and the anchor they share.
+
+Each prints as the call that makes it, compares by value, and keeps plain NumPy data, so that copies and
+pickles are whole.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clearhead.errors import ArgumentError, KindError, MaskError, ShapeError
+from clearhead.inputs.arrays import Array, as_numpy
+from clearhead.inputs.shapes import broadcasts, show
+
+__all__ = [
+    "Allowed",
+    "Anchor",
+    "Band",
+    "Condition",
+    "Lengths",
+    "Segments",
+    "allowed_view",
+    "flat_view",
+    "integers",
+    "per_sample",
+]
+
+_FARTHEST = 2**60  # an offset beyond this cannot be a position; it keeps int64 sums exact
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Anchor:
+    """Which key query 0 stands at: ``offset``, or ``align="end"`` for keys − queries."""
+
+    offset: Any = None
+    align: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.align not in (None, "end"):
+            raise ArgumentError(
+                f'align: found {self.align!r}; wanted "end" (the last query at the last key); for '
+                "query 0 at key 0 say offset=0"
+            )
+        if self.offset is not None and self.align is not None:
+            raise ArgumentError(
+                f"offset and align: found {self.offset!r} and {self.align!r}; wanted one of them"
+            )
+        if self.offset is None:
+            return
+        offset = integers(self.offset, "offset")
+        if offset.size and (int(offset.max()) > _FARTHEST or int(offset.min()) < -_FARTHEST):
+            raise ArgumentError(f"offset: found {self.offset!r}; wanted a position, within ±2**60")
+        object.__setattr__(self, "offset", offset if offset.ndim else int(offset))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is the same number for every sample, whatever the lengths."""
+        return not isinstance(self.offset, np.ndarray)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Anchor):
+            return NotImplemented
+        return self.align == other.align and _same(self.offset, other.offset)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"align={self.align!r}" if self.align else f"offset={_plain(self.offset)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band:
+    """i + offset − left ≤ j ≤ i + offset + right; None leaves a side open."""
+
+    left: int | None
+    right: int | None
+    anchor: Anchor | None
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right"):
+            bound = getattr(self, name)
+            if bound is None:
+                continue
+            if isinstance(bound, bool | np.bool_) or not isinstance(bound, int | np.integer):
+                raise KindError(
+                    f"{name}: found {bound!r}; wanted an integer, or None for an open side"
+                )
+            if bound < 0:
+                raise ArgumentError(
+                    f"{name}: found {bound}; wanted 0 or more positions, or None for an open side; to "
+                    "move the window say offset="
+                )
+            object.__setattr__(self, name, int(bound))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Band):
+            return NotImplemented
+        return (self.left, self.right) == (other.left, other.right) and self.anchor == other.anchor
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        anchor = "" if self.anchor is None else repr(self.anchor)
+        if (self.left, self.right) == (None, 0):
+            return f"causal({anchor})"
+        return f"window({self.left}, {self.right}{', ' + anchor if anchor else ''})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lengths:
+    """j < keys and i < queries, per sample; None where that side is whole."""
+
+    keys: Any = None
+    queries: Any = None
+
+    def __post_init__(self) -> None:
+        if self.keys is None and self.queries is None:
+            raise ArgumentError("lengths: found neither; wanted keys=, queries= or both")
+        for name in ("keys", "queries"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            found = integers(given, f"lengths({name})")
+            if found.size and int(found.min()) < 0:
+                raise MaskError(f"lengths({name}): found {int(found.min())}; wanted 0 or more")
+            object.__setattr__(self, name, found)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Lengths):
+            return NotImplemented
+        return _same(self.keys, other.keys) and _same(self.queries, other.queries)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        given = ((name, getattr(self, name)) for name in ("keys", "queries"))
+        return f"lengths({', '.join(f'{n}={_plain(v)}' for n, v in given if v is not None)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments:
+    """keys[j] == queries[i] ≠ −1; ``queries`` None: the ids of the keys."""
+
+    keys: Any
+    queries: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "queries"):
+            given = getattr(self, name)
+            if given is None and name == "queries":
+                continue
+            found = integers(given, f"segments({name})")
+            if not found.ndim:
+                raise ShapeError(
+                    f"segments({name}): found one number; wanted an id for each position, (M,) or (..., M)"
+                )
+            if found.size and int(found.min()) < -1:
+                raise MaskError(
+                    f"segments({name}): found {int(found.min())}; wanted ids from 0, and −1 for padding"
+                )
+            object.__setattr__(self, name, found)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Segments):
+            return NotImplemented
+        return _same(self.keys, other.keys) and _same(self.queries, other.queries)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        queries = "" if self.queries is None else f", queries={_plain(self.queries)}"
+        return f"segments({_plain(self.keys)}{queries})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allowed:
+    """may_look[..., h, i, j], broadcast to (..., H, N, M). The array is kept, not copied."""
+
+    may_look: Any
+
+    def __post_init__(self) -> None:
+        array = as_numpy(self.may_look)
+        if array.dtype != np.bool_:
+            found = (
+                f"{array.dtype} array" if array.dtype != object else type(self.may_look).__name__
+            )
+            raise KindError(
+                f"mask: found {found}; wanted a Mask, or booleans where True means may look; numbers "
+                "that are added to the scores go to bias=, and 0 and 1 become booleans by mask != 0"
+            )
+        object.__setattr__(self, "may_look", array)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Allowed):
+            return NotImplemented
+        return _same(self.may_look, other.may_look)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"allowed(bool array of shape {show(self.may_look.shape)})"
+
+
+Condition = Band | Lengths | Segments | Allowed
+
+
+def integers(given: Any, name: str) -> npt.NDArray[np.int64]:
+    """``given`` (a number, list, NumPy array or torch tensor) as a copy in int64."""
+    try:
+        array = as_numpy(given)
+    except ValueError as error:  # a ragged list
+        raise ShapeError(
+            f"{name}: found {given!r}; wanted a rectangular list of integers"
+        ) from error
+    if not array.size and not isinstance(given, np.ndarray):
+        array = array.astype(np.int64)
+    if array.dtype == np.bool_ or not np.issubdtype(array.dtype, np.integer):
+        raise KindError(f"{name}: found {array.dtype}; wanted integers; convert them with int(...)")
+    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ArgumentError(f"{name}: found {int(array.max())}; wanted numbers that fit in 63 bits")
+    return array.astype(np.int64)
+
+
+def per_sample(given: Any, batch: tuple[int, ...], name: str) -> npt.NDArray[np.int64]:
+    """One number per sample, (B,): a plain number for all, or an array of the batch axes' shape."""
+    array = np.asarray(given, np.int64)
+    samples = math.prod(batch)
+    if not array.ndim:
+        return np.full(samples, array, np.int64)
+    if array.shape != batch:
+        raise ShapeError(
+            f"{name}: found shape {show(array.shape)}; wanted the batch axes {show(batch)}, or one "
+            "plain number for every sample"
+        )
+    return array.reshape(samples)
+
+
+def allowed_view(
+    may_look: npt.NDArray[np.bool_], batch: tuple[int, ...], heads: int, queries: int, keys: int
+) -> npt.NDArray[np.bool_]:
+    """``may_look`` as (B, H, N, M), broadcast axes with stride 0."""
+    wanted = (*batch, heads, queries, keys)
+    found = may_look.shape
+    if 3 <= len(found) < len(wanted):
+        as_samples = (*found[: len(found) - 2], 1, *found[-2:])
+        as_heads = (*(1,) * (len(wanted) - len(found)), *found)
+        raise ShapeError(
+            f"mask: found {len(found)} axes {show(found)} beside arrays of {len(wanted)}; wanted "
+            f"{show(wanted)}, or axes of 1 in their places: it could mean {show(as_samples)} (per "
+            f"sample) or {show(as_heads)} (per head); reshape it to the one that is meant"
+        )
+    if not broadcasts(found, wanted):
+        raise ShapeError(
+            f"mask: found shape {show(found)}; wanted one that broadcasts to {show(wanted)} = "
+            "(..., heads, queries, keys)"
+        )
+    view: npt.NDArray[np.bool_] = flat_view(np.broadcast_to(may_look, wanted))
+    return view
+
+
+def flat_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """(..., H, N, M) as (B, H, N, M); copied only where no stride can say it, broadcast axes never."""
+    batch, rest = array.shape[:-3], array.shape[-3:]
+    if len(batch) == 1:
+        return array
+    if array.size == 0:
+        return np.broadcast_to(np.zeros((), array.dtype), (math.prod(batch), *rest))
+    if all(s == 0 or n == 1 for n, s in zip(batch, array.strides, strict=False)):
+        return np.broadcast_to(array[(0,) * len(batch)], (math.prod(batch), *rest))
+    small = array[(..., *(slice(0, 1) if s == 0 else slice(None) for s in array.strides[-3:]))]
+    return np.broadcast_to(
+        small.reshape(math.prod(batch), *small.shape[-3:]), (math.prod(batch), *rest)
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b))
+
+
+def _plain(value: Any) -> str:
+    """A short array as a list; of a long one only what it is."""
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    if value.size <= 16:
+        return repr(value.tolist())
+    return f"<{value.dtype} array of shape {show(value.shape)}>"
