@@ -76,8 +76,8 @@ class Observe:
         for row in self.rows:
             if not -queries <= row < queries:
                 raise ArgumentError(
-                    f"rows: found query {row} beside {queries} queries; wanted 0 … {queries - 1}, or "
-                    "negative ones from the end"
+                    f"rows: found query {row} beside {queries} queries; wanted 0 … {queries - 1}, "
+                    "or negative ones from the end"
                 )
         return tuple(row % queries for row in self.rows)
 
@@ -87,9 +87,12 @@ class Observe:
         return size, -(-length // size) if size else 0
 
     def __repr__(self) -> str:
-        asked = ((f.name, getattr(self, f.name)) for f in fields(self) if f.default != getattr(self, f.name)
-                 or type(f.default) is not type(getattr(self, f.name)))  # fmt: skip
-        return f"Observe({', '.join(f'{name}={value!r}' for name, value in asked)})"
+        asked = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default or type(value) is not type(field.default):  # True is not 1
+                asked.append(f"{field.name}={value!r}")
+        return f"Observe({', '.join(asked)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,15 +102,15 @@ class Observation:
     Arrays are of the library of the query, and float32 (float64 for float64 input). p[i, j] are the
     weights before dropout.
 
-    visible      (..., H, N) bool      whether the query may look at anything; the others are all zero
-    top_keys     (..., H, N, k) int32  keys of largest score, largest first, ties to the smaller index;
-                                       −1 where fewer than k keys are visible
+    visible      (..., H, N) bool      whether the query may look at anything; else all is zero
+    top_keys     (..., H, N, k) int32  keys of largest score, largest first, ties to the smaller
+                                       index; −1 where fewer than k keys are visible
     top_weights  (..., H, N, k)        their weights; 0 beside −1
     entropy      (..., H, N)           −Σ_j p ln p in nats
-    lse          (..., H, N)           −inf for a query that sees nothing, its sink where there is one
+    lse          (..., H, N)           −inf for a query that sees nothing, or its sink if any
     received     (..., H, M)           Σ_i p[i, j] / queries that may look at something
-    map          (..., H, rows, cols)  weights summed over blocks of keys, averaged over the live queries
-                                       of a block; blocks of ⌈N / map⌉ by ⌈M / map⌉
+    map          (..., H, rows, cols)  weights summed over blocks of keys, averaged over the live
+                                       queries of a block; blocks of ⌈N / map⌉ by ⌈M / map⌉
     rows         (..., H, R, M)        weights of the chosen queries, in the order asked
     weights      (..., H, N, M)        all of them
     """

@@ -28,8 +28,8 @@ __all__ = ["Alibi", "alibi", "alibi_slopes", "bias_view", "checked_bias"]
 class Alibi:
     """The bias −slope[h] · |i + offset − j|: the farther the key, the lower its score.
 
-    ``slopes`` is kept as it was given (a torch tensor may need its gradient); ``anchor`` is None where
-    the mask, or N = M, decides.
+    ``slopes`` is kept as it was given (a torch tensor may need its gradient); ``anchor`` is None
+    where the mask, or N = M, decides.
     """
 
     slopes: Any
@@ -42,7 +42,8 @@ class Alibi:
             object.__setattr__(self, "slopes", slopes)
         if slopes.ndim > 1:
             raise ShapeError(
-                f"alibi: found slopes of shape {show(slopes.shape)}; wanted (heads,): a number per head"
+                f"alibi: found slopes of shape {show(slopes.shape)}; wanted (heads,): a number "
+                "per head"
             )
         numbers = as_numpy(slopes)
         if numbers.dtype.kind not in "fV":
@@ -70,8 +71,8 @@ class Alibi:
 def alibi(slopes: Array, offset: Array | int | None = None, align: str | None = None) -> Alibi:
     """The bias −slope · |i + offset − j| with one slope per head (Press et al. 2022, section 3).
 
-    ``offset`` and ``align="end"`` place query 0 as in ``causal``; with neither it takes the anchor of
-    the mask it is used with. Nothing of size N × M is ever built by the fused path.
+    ``offset`` and ``align="end"`` place query 0 as in ``causal``; with neither it takes the anchor
+    of the mask it is used with. Nothing of size N × M is ever built by the fused path.
 
     >>> alibi([0.5, 0.25], align="end")
     alibi([0.5, 0.25], align='end')
@@ -96,26 +97,26 @@ def alibi_slopes(heads: int) -> npt.NDArray[np.float64]:
 
 
 def checked_bias(bias: Array, kind_of_query: str, sizes: Sizes) -> Array:
-    """``bias`` once its kind and shape are right: the query's kind or float32, aligned from the right."""
+    """``bias`` once its kind (the query's or float32) and its shape, from the right, are right."""
     if not is_array(bias):
         bias = np.asarray(bias)
         if bias.dtype == np.float64:  # a list of Python numbers has no kind of its own
             bias = bias.astype("float64" if kind_of_query == "float64" else "float32")
     if str(bias.dtype).endswith("bool"):
         raise KindError(
-            "bias: found booleans; wanted numbers that are added to the scores; booleans, True = may "
-            "look, go to mask="
+            "bias: found booleans; wanted numbers that are added to the scores; booleans, True = "
+            "may look, go to mask="
         )
     found = kind(bias, "bias")
     if found not in (kind_of_query, "float32"):
         raise KindError(
-            f"bias: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} or "
-            "float32, since nothing is promoted silently; convert it"
+            f"bias: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} "
+            "or float32, since nothing is promoted silently; convert it"
         )
     if not broadcasts(bias.shape, sizes.scores):
         raise ShapeError(
-            f"bias: found shape {show(bias.shape)}; wanted one that broadcasts, aligned from the right, "
-            f"to {show(sizes.scores)} = (..., heads, queries, keys)"
+            f"bias: found shape {show(bias.shape)}; wanted one that broadcasts, aligned from the "
+            f"right, to {show(sizes.scores)} = (..., heads, queries, keys)"
         )
     return bias
 

@@ -1,7 +1,7 @@
 """The four conditions a ``Mask`` is made of, checked when they are made, and the anchor they share.
 
-Each prints as the call that makes it, compares by value, and keeps plain NumPy data, so that copies and
-pickles are whole.
+Each prints as the call that makes it, compares by value, and keeps plain NumPy data, so that copies
+and pickles are whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clearhead.errors import ArgumentError, KindError, MaskError, ShapeError
-from clearhead.inputs.arrays import Array, as_numpy
+from clearhead.inputs.arrays import as_numpy
 from clearhead.inputs.shapes import broadcasts, show
 
 __all__ = [
@@ -92,8 +92,8 @@ class Band:
                 )
             if bound < 0:
                 raise ArgumentError(
-                    f"{name}: found {bound}; wanted 0 or more positions, or None for an open side; to "
-                    "move the window say offset="
+                    f"{name}: found {bound}; wanted 0 or more positions, or None for an open "
+                    "side; to move the window say offset="
                 )
             object.__setattr__(self, name, int(bound))
 
@@ -157,11 +157,13 @@ class Segments:
             found = integers(given, f"segments({name})")
             if not found.ndim:
                 raise ShapeError(
-                    f"segments({name}): found one number; wanted an id for each position, (M,) or (..., M)"
+                    f"segments({name}): found one number; wanted an id for each position, (M,) or "
+                    "(..., M)"
                 )
             if found.size and int(found.min()) < -1:
                 raise MaskError(
-                    f"segments({name}): found {int(found.min())}; wanted ids from 0, and −1 for padding"
+                    f"segments({name}): found {int(found.min())}; wanted ids from 0, and −1 for "
+                    "padding"
                 )
             object.__setattr__(self, name, found)
 
@@ -190,8 +192,9 @@ class Allowed:
                 f"{array.dtype} array" if array.dtype != object else type(self.may_look).__name__
             )
             raise KindError(
-                f"mask: found {found}; wanted a Mask, or booleans where True means may look; numbers "
-                "that are added to the scores go to bias=, and 0 and 1 become booleans by mask != 0"
+                f"mask: found {found}; wanted a Mask, or booleans where True means may look; "
+                "numbers that are added to the scores go to bias=, and 0 and 1 become booleans by "
+                "mask != 0"
             )
         object.__setattr__(self, "may_look", array)
 
@@ -264,7 +267,7 @@ def allowed_view(
 
 
 def flat_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """(..., H, N, M) as (B, H, N, M); copied only where no stride can say it, broadcast axes never."""
+    """(..., H, N, M) as (B, H, N, M); copied where no stride can say it, broadcast axes never."""
     batch, rest = array.shape[:-3], array.shape[-3:]
     if len(batch) == 1:
         return array

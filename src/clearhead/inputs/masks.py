@@ -1,10 +1,10 @@
 """Masks as descriptions: who may look at whom, said once and combined with ``&``.
 
-A ``Mask`` is a tuple of conditions; a query may look at a key where all of them hold. ``resolve`` turns
-it into the plain numbers that both the judge and the kernels read: ``ResolvedMask``.
+A ``Mask`` is a tuple of conditions; a query may look at a key where all of them hold. ``resolve``
+turns it into the plain numbers that both the judge and the kernels read: ``ResolvedMask``.
 
-Adding a kind of mask: a condition beside the four in ``conditions.py``, a function below that makes a
-``Mask`` of it, and its place in ``resolve``.
+Adding a kind of mask: a condition beside the four in ``conditions.py``, a function below that makes
+a ``Mask`` of it, and its place in ``resolve``.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ def causal(offset: Array | int | None = None, align: str | None = None) -> Mask:
     """Query i may look at key j where j ≤ i + offset.
 
     ``align="end"`` sets offset = keys − queries (with ``lengths``: valid keys − valid queries, per
-    sample), so that the last query sees the last key, as when decoding with a cache. With neither the
-    offset is 0, and N ≠ M is refused, because both readings are in use. ``offset=0`` is taken at its
-    word; an array of the batch axes' shape gives one offset per sample.
+    sample), so that the last query sees the last key, as when decoding with a cache. With neither
+    the offset is 0, and N ≠ M is refused, because both readings are in use. ``offset=0`` is taken
+    at its word; an array of the batch axes' shape gives one offset per sample.
 
     >>> resolve(causal(), (1,), 1, 3, 3).dense(3, 3)[0, 0].astype(int)
     array([[1, 0, 0],
@@ -116,7 +116,8 @@ def window(
 ) -> Mask:
     """Query i may look at key j where i + offset − left ≤ j ≤ i + offset + right.
 
-    The position itself is not counted, so ``window(1, 0)`` sees two keys. None leaves that side open.
+    The position itself is not counted, so ``window(1, 0)`` sees two keys. None leaves that side
+    open.
     ``offset`` and ``align`` as in ``causal``.
 
     >>> resolve(window(1, 0), (1,), 1, 3, 3).dense(3, 3)[0, 0].astype(int)
@@ -141,10 +142,10 @@ def lengths(keys: Array | None = None, queries: Array | None = None) -> Mask:
 
 
 def segments(keys: Array, queries: Array | None = None) -> Mask:
-    """Query i may look at key j where both have the same segment id; −1 is padding and meets nothing.
+    """Query i may look at key j where both have the same segment id; −1, padding, meets nothing.
 
-    Integer ids of shape (M,) or (..., M) with the batch axes in front. ``queries`` has the ids of the
-    queries, (N,) or (..., N), and may be left out where N = M and both are the same positions.
+    Integer ids of shape (M,) or (..., M) with the batch axes in front. ``queries`` has the ids of
+    the queries, (N,) or (..., N), and may be left out where N = M and both are the same positions.
 
     >>> resolve(segments([0, 0, -1]), (1,), 1, 3, 3).dense(3, 3)[0, 0].astype(int)
     array([[1, 1, 0],
@@ -169,24 +170,25 @@ def allowed(boolean_array: Array) -> Mask:
 class ResolvedMask:
     """A mask beside arrays of known sizes, as plain NumPy data. None means: no such condition.
 
-    Query i of head h of sample b (b counts the batch axes in row-major order) may look at key j where
-    **all** of these hold; each is skipped where its field is None:
+    Query i of head h of sample b (b counts the batch axes in row-major order) may look at key j
+    where **all** of these hold; each is skipped where its field is None:
 
-    =================  ================  ==============================================================
-    field              shape, kind       condition
-    =================  ================  ==============================================================
-    ``low, high``      (B,) int64        i + low[b] ≤ j ≤ i + high[b]; an open end is −2**62 or 2**62
-    ``key_lengths``    (B,) int64        j < key_lengths[b], which is in 0 … M
-    ``query_lengths``  (B,) int64        i < query_lengths[b], which is in 0 … N
-    ``key_segments``   (B, M) int32      key_segments[b, j] == query_segments[b, i], and not −1; both
-    ``query_segments`` (B, N) int32      are given or neither
-    ``allowed``        (B, H, N, M) bool allowed[b, h, i, j]; a view with any strides, 0 where broadcast
-    =================  ================  ==============================================================
+    ==================  ===================  =====================================================
+    field               shape, kind          condition
+    ==================  ===================  =====================================================
+    ``low``, ``high``   (B,) int64           i + low[b] ≤ j ≤ i + high[b]; −2**62, 2**62 are open
+    ``key_lengths``     (B,) int64           j < key_lengths[b], which is in 0 … M
+    ``query_lengths``   (B,) int64           i < query_lengths[b], which is in 0 … N
+    ``key_segments``    (B, M) int32         key_segments[b, j] == query_segments[b, i] and not −1;
+    ``query_segments``  (B, N) int32         both are given or neither
+    ``allowed``         (B, H, N, M) bool    allowed[b, h, i, j]; any strides, 0 where broadcast
+    ==================  ===================  =====================================================
 
-    ``low`` and ``high`` have the anchor in them already and are both given or both None; every value is
-    within ±2**62, so adding a position cannot overflow. ``anchor`` (B,) int64 is the offset of alibi,
-    −slope · |i + anchor[b] − j|; it is given where a band or alibi asked for it. Arrays of one value per
-    sample and the segments are C-contiguous and read-only; the mask may be shared between calls.
+    ``low`` and ``high`` have the anchor in them already and are both given or both None; every
+    value is within ±2**62, so adding a position cannot overflow. ``anchor`` (B,) int64 is the
+    offset of alibi, −slope · |i + anchor[b] − j|; it is given where a band or alibi asked for it.
+    Arrays of one value per sample and the segments are C-contiguous and read-only; the mask may be
+    shared between calls.
     """
 
     low: _Int64 | None = None
@@ -210,7 +212,7 @@ class ResolvedMask:
         )
 
     def dense(self, queries: int, keys: int) -> npt.NDArray[np.bool_]:
-        """True where query i may look at key j: (B or 1, H or 1, N, M), an axis of 1 where all agree."""
+        """True where query i may look at key j: (B or 1, H or 1, N, M), 1 where all agree."""
         i = np.arange(queries)[:, None]
         j = np.arange(keys)
         may = np.ones((1, 1, queries, keys), np.bool_)
@@ -241,9 +243,10 @@ def resolve(
     keys: int,
     alibi: Anchor | bool = False,
 ) -> ResolvedMask:
-    """``mask`` beside arrays with these axes. ``alibi`` says that alibi wants the anchor, and its own.
+    """``mask`` beside arrays with these axes.
 
-    ``alibi`` is False without alibi, True for one with no anchor of its own, or its ``Anchor``. Raises
+    ``alibi`` is False without alibi, True for one with no anchor of its own, or its ``Anchor``.
+    Raises
     ``MaskError``, ``ShapeError`` or ``KindError`` for what cannot be meant, before anything runs.
     """
     if mask is None:
@@ -295,8 +298,9 @@ def shared_anchor(anchors: list[Anchor | None]) -> Anchor | None:
     for other in named[1:]:
         if other != named[0]:
             raise MaskError(
-                f"mask: found two anchors, {named[0]} and {other}; wanted one, since causal, window "
-                "and alibi place query i at the same key; name it once and leave it out of the other"
+                f"mask: found two anchors, {named[0]} and {other}; wanted one, since causal, "
+                "window and alibi place query i at the same key; name it once and leave it out of "
+                "the other"
             )
     return named[0] if named else None
 
@@ -304,9 +308,9 @@ def shared_anchor(anchors: list[Anchor | None]) -> Anchor | None:
 def _bare_anchor_fits(queries: int, keys: int) -> None:
     if queries != keys:
         raise MaskError(
-            f"mask: found {queries} queries beside {keys} keys and no anchor; wanted to know which key "
-            'query 0 stands at; say offset=0 (at the first key) or align="end" (the last query at the '
-            "last key, as with a cache) in causal, window or alibi"
+            f"mask: found {queries} queries beside {keys} keys and no anchor; wanted to know "
+            "at which key query 0 stands; say offset=0 (at the first key) or align='end' (the last "
+            "query at the last key, as with a cache) in causal, window or alibi"
         )
 
 
@@ -361,8 +365,9 @@ def _least_lengths(
             found = per_sample(given, batch, f"lengths({name})")
             if found.size and int(found.max()) > axis:
                 raise MaskError(
-                    f"lengths({name}): found {int(found.max())}; wanted at most {axis}, the number of "
-                    f"{name} that there are; check that the lengths belong to these arrays"
+                    f"lengths({name}): found {int(found.max())}; wanted at most {axis}, the "
+                    f"number of {name} that there are; check that the lengths belong to these "
+                    "arrays"
                 )
             before = least[side]
             least[side] = found if before is None else np.minimum(before, found)

@@ -1,4 +1,4 @@
-"""The numbers of a call, checked: scale, softcap, sinks. Both the judge and the fused path ask here."""
+"""The numbers of a call, checked: scale, softcap, sinks; the judge and the fused path ask here."""
 
 from __future__ import annotations
 
@@ -42,18 +42,19 @@ def checked_sinks(sinks: Array, kind_of_query: str, heads: int) -> Array:
     found = kind(sinks, "sinks")
     if found not in (kind_of_query, "float32"):
         raise KindError(
-            f"sinks: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} or "
-            "float32, since nothing is promoted silently; convert them"
+            f"sinks: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} "
+            "or float32, since nothing is promoted silently; convert them"
         )
     if tuple(sinks.shape) not in ((heads,), ()):
         raise ShapeError(
-            f"sinks: found shape {show(sinks.shape)}; wanted {show((heads,))}: one logit per query head"
+            f"sinks: found shape {show(sinks.shape)}; wanted {show((heads,))}: one logit per "
+            "query head"
         )
     return sinks if sinks.ndim else sinks.reshape(1).repeat(heads)
 
 
 def _finite(value: Any, name: str) -> float:
-    if isinstance(value, bool) or isinstance(value, str | bytes):
+    if isinstance(value, bool | str | bytes):
         raise KindError(f"{name}: found {value!r}; wanted a number")
     try:
         number = float(value)

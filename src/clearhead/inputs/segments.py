@@ -22,8 +22,8 @@ def resolve_segments(
 ) -> tuple[_Ids | None, _Ids | None]:
     """The ids of the keys (B, M) and of the queries (B, N) that say all ``conditions`` at once.
 
-    Raises ``ShapeError`` for ids of the wrong shape and ``MaskError`` where the ids of the queries are
-    missing though N ≠ M.
+    Raises ``ShapeError`` for ids of the wrong shape and ``MaskError`` where the ids of the queries
+    are missing though N ≠ M.
     """
     if not conditions:
         return None, None
@@ -47,8 +47,9 @@ def _ids(given: npt.NDArray[np.int64], batch: tuple[int, ...], length: int, name
     per_position = given.ndim == 1 or given.ndim == len(wanted)
     if not per_position or given.shape[-1] != length or not broadcasts(given.shape, wanted):
         raise ShapeError(
-            f"segments({name}): found shape {show(given.shape)}; wanted {show((length,), wanted)}: an "
-            f"id for each of the {name}, the same for every sample or per sample"
+            f"segments({name}): found shape {show(given.shape)}; wanted "
+            f"{show((length,), wanted)}: an id for each of the {name}, the same for every sample "
+            "or per sample"
         )
     return np.broadcast_to(given, wanted).reshape(math.prod(batch), length)
 

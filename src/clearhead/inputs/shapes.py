@@ -49,9 +49,10 @@ class Sizes(NamedTuple):
 
 
 def sizes(query: Array, key: Array, value: Array) -> Sizes:
-    """The sizes of ``query`` (..., H, N, d_k), ``key`` (..., H_kv, M, d_k), ``value`` (..., H_kv, M, d_v).
+    """The sizes of one call, from the shapes of its arrays.
 
-    Raises ``ShapeError`` where they do not fit together.
+    ``query`` (..., H, N, d_k), ``key`` (..., H_kv, M, d_k), ``value`` (..., H_kv, M, d_v). Raises
+    ``ShapeError`` where they do not fit together.
 
     >>> import numpy as np
     >>> sizes(np.zeros((2, 8, 5, 4)), np.zeros((2, 2, 7, 4)), np.zeros((2, 2, 7, 3)))
@@ -60,20 +61,20 @@ def sizes(query: Array, key: Array, value: Array) -> Sizes:
     q, k, v = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     if len(q) < 3 or len(k) != len(q) or len(v) != len(q):
         raise ShapeError(
-            f"query, key and value: found shapes {show(q, k, v)}; wanted the same number of axes, at "
-            "least three: (..., heads, positions, width); for one head, add an axis: query[None]"
+            f"query, key and value: found shapes {show(q, k, v)}; wanted the same number of axes, "
+            "at least three: (..., heads, positions, width); for one head, add an axis: query[None]"
         )
     heads, queries, d_k = q[-3:]
     kv_heads, keys, d_v = v[-3:]
     if k[:-1] != v[:-1]:
         raise ShapeError(
-            f"key and value: found shapes {show(k, v)}; wanted all but the last axis alike: one value "
-            "for each key"
+            f"key and value: found shapes {show(k, v)}; wanted all but the last axis alike: one "
+            "value for each key"
         )
     if k[-1] != d_k:
         raise ShapeError(
-            f"key: found width {k[-1]} in shape {show(k)}; wanted the query's width {d_k} (last axis "
-            f"of {show(q)}); check that the axes are (..., heads, positions, width)"
+            f"key: found width {k[-1]} in shape {show(k)}; wanted the query's width {d_k} (last "
+            f"axis of {show(q)}); check that the axes are (..., heads, positions, width)"
         )
     if k[:-3] != q[:-3]:
         raise ShapeError(
@@ -117,8 +118,9 @@ def fits_in_memory(wanted: int, what: str) -> None:
     if wanted > free:
         raise MemoryLimitError(
             f"{what}: found a request of {wanted / 2**30:,.1f} GiB; wanted at most "
-            f"{free / 2**30:,.1f} GiB, which is what is free; ask for less: fewer queries at a time, "
-            "or observe=Observe(top=..., map=...), which grow with the length and not its square"
+            f"{free / 2**30:,.1f} GiB, which is what is free; ask for less: fewer queries at a "
+            "time, or observe=Observe(top=..., map=...), which grow with the length and not its "
+            "square"
         )
 
 
