@@ -1,0 +1,92 @@
+"""Tensors that need a gradient, or live on another device: torch's own operations.
+
+The fused pass has no backward yet. Such tensors take two products and a softmax of torch, or its
+``scaled_dot_product_attention`` where the sequences are long. Imported only once a tensor is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from clearhead.inputs.arrays import in_library_of
+from clearhead.inputs.masks import ResolvedMask
+from clearhead.inputs.shapes import Sizes
+
+__all__ = ["differentiable_attention", "needs_torch"]
+
+_SHORT = 128 * 128  # scores up to which torch's products are faster than its fused pass, and its
+# fused backward in half kinds is several times slower
+
+
+def needs_torch(query: Any, key: Any, value: Any) -> bool:
+    """Whether a gradient is wanted, or the tensors are not in this machine's memory."""
+    if query.device.type != "cpu":
+        return True
+    wanted = query.requires_grad or key.requires_grad or value.requires_grad
+    return bool(wanted and torch.is_grad_enabled())
+
+
+def differentiable_attention(
+    query: Any, key: Any, value: Any, *, mask: ResolvedMask, scale: float, sizes: Sizes
+) -> Any:
+    """Attention with masks and a scale; bias, softcap and sinks are the caller's to refuse.
+
+    A query that may look at nothing gives 0 and no gradient, and what nobody may look at has none.
+
+    Args:
+        query: (..., H, N, d_k)
+        key: (..., H_kv, M, d_k)
+        value: (..., H_kv, M, d_v)
+
+    Returns:
+        (..., H, N, d_v), differentiable.
+    """
+    if sizes.group > 1:
+        key = key.repeat_interleave(sizes.group, dim=-3)
+        value = value.repeat_interleave(sizes.group, dim=-3)
+    if mask.everything:
+        if sizes.queries * sizes.keys > _SHORT:
+            return torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=scale)
+        return torch.softmax(query @ key.transpose(-1, -2) * scale, -1) @ value
+    may, live_query, live_key = _dense(mask, sizes, query)
+    # Selecting: 0 x NaN would be NaN, forward and backward.
+    dead_queries = not bool(live_query.all())
+    if dead_queries:
+        query = query.where(live_query, 0.0)
+    if not bool(live_key.all()):
+        key, value = key.where(live_key, 0.0), value.where(live_key, 0.0)
+    if sizes.queries * sizes.keys > _SHORT:
+        out = torch.nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=may | ~live_query, scale=scale
+        )
+    else:
+        scores = (query @ key.transpose(-1, -2) * scale).masked_fill(~may, _lowest(query.dtype))
+        out = torch.softmax(scores, -1) @ value
+    return out.where(live_query, 0.0) if dead_queries else out
+
+
+def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
+    """The mask as booleans, which queries see anything, and which keys anybody sees."""
+    shape = (*sizes.batch, sizes.heads, sizes.queries, sizes.keys)
+    only_lengths = mask.low is None and mask.query_lengths is None
+    if only_lengths and mask.key_segments is None and mask.allowed is None:
+        found = (torch.arange(sizes.keys) < torch.from_numpy(mask.key_lengths.copy())[:, None])[  # type: ignore[union-attr]
+            :, None, None, :
+        ]
+    else:
+        found = in_library_of(mask.dense(sizes.queries, sizes.keys), torch.empty(0))
+    found = found.to(like.device)
+    may = found.reshape((*(sizes.batch if found.shape[0] > 1 else _ones(sizes)), *found.shape[1:]))
+    live_query = may.any(-1, keepdim=True)
+    live_key = may.any(-2, keepdim=True).transpose(-1, -2)
+    return may.expand((*may.shape[: len(shape) - 2], may.shape[-2], sizes.keys)), live_query, live_key
+
+
+def _ones(sizes: Sizes) -> tuple[int, ...]:
+    return (1,) * len(sizes.batch)
+
+
+def _lowest(kind: Any) -> float:
+    return float(torch.finfo(kind).min)

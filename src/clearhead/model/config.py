@@ -1,0 +1,88 @@
+"""What a translation model is made of, as it is written beside its weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from clearhead.errors import ModelError
+
+__all__ = ["TranslationConfig"]
+
+
+@dataclasses.dataclass(frozen=True)
+class TranslationConfig:
+    """The sizes of an encoder–decoder Transformer, and what training did to it.
+
+    Attributes:
+        vocabulary: pieces in the joint vocabulary of source and target.
+        width: of the model; every head is ``width // heads`` wide.
+        heads: attention heads of every layer.
+        inner: width of the feed-forward networks between their two maps.
+        encoder_layers, decoder_layers: how many of each.
+        activation: of the feed-forward networks, "relu" or "gelu".
+        languages: target languages by tag, the first is the default.
+        guided: heads of the encoder, as (layer, head) from 0, that training pulled to marked
+            antecedents; every other head is as it grew.
+
+    Example:
+        >>> TranslationConfig(vocabulary=100, width=64, heads=1).inner
+        256
+    """
+
+    vocabulary: int
+    width: int = 384
+    heads: int = 6
+    inner: int = 0
+    encoder_layers: int = 4
+    decoder_layers: int = 3
+    activation: str = "relu"
+    languages: tuple[str, ...] = ("fr", "de")
+    guided: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.inner:
+            object.__setattr__(self, "inner", 4 * self.width)
+        if self.width % self.heads or self.width % 2:
+            raise ModelError(
+                f"width is {self.width}, heads is {self.heads}; "
+                "the width must be even and a multiple of the heads"
+            )
+
+    @classmethod
+    def read(cls, path: Path) -> TranslationConfig:
+        """Reads ``config.json``.
+
+        Raises:
+            ModelError: the file is missing, is not JSON, or is not a translation model's.
+        """
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} cannot be read as JSON: {error}") from error
+        return cls.from_dict(found, str(path))
+
+    @classmethod
+    def from_dict(cls, found: Any, name: str = "config") -> TranslationConfig:
+        """Makes a config of a dictionary, as it came from JSON; unknown entries are refused."""
+        if not isinstance(found, dict) or found.get("model_type") != "clearhead-translation":
+            raise ModelError(f"{name} is not the config of a clearhead translation model")
+        fields = {field.name for field in dataclasses.fields(cls)}
+        values = {key: value for key, value in found.items() if key != "model_type"}
+        if unknown := sorted(set(values) - fields):
+            raise ModelError(f"{name} has entries this version does not know: {unknown}")
+        try:
+            if "languages" in values:
+                values["languages"] = tuple(values["languages"])
+            values["guided"] = tuple((int(a), int(b)) for a, b in values.get("guided", ()))
+            return cls(**values)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{name} cannot be used: {error}") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entries of ``config.json``."""
+        return {"model_type": "clearhead-translation", **dataclasses.asdict(self)}

@@ -1,0 +1,203 @@
+"""The encoder–decoder Transformer, pre-norm, as plain functions over plain weights.
+
+Weights are a tree of arrays, without biases in the matrices::
+
+    embedding (V, w), encoder [layer …], encoder_norm (w,), decoder [layer …], decoder_norm (w,)
+    encoder layer   attention, norm_attention, feed_forward, norm_feed_forward
+    decoder layer   self_attention, norm_self_attention, cross_attention, norm_cross_attention,
+                    feed_forward, norm_feed_forward
+
+The embedding is tied with the output (Press and Wolf 2017); norms come before each sub-layer
+(Xiong et al. 2020). B sentences, S source and T target positions, w the width, V the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clearhead.core.observation import Observe
+from clearhead.inputs.arrays import is_torch, namespace
+from clearhead.inputs.masks import causal
+from clearhead.inputs.masks import lengths as up_to
+from clearhead.layer.embedding import embed
+from clearhead.layer.feedforward import feed_forward
+from clearhead.layer.multihead import multi_head_attention
+from clearhead.layer.norm import layer_norm
+from clearhead.layer.positions import sinusoid
+from clearhead.model.config import TranslationConfig
+
+__all__ = ["decode", "encode", "encode_states", "logits", "random_weights"]
+
+Weights = Mapping[str, Any]
+
+
+def place(ids: Any, weights: Weights, start: int = 0) -> Any:
+    """Pieces to vectors: the embedding, scaled by √w, plus the positions. (B, N) → (B, N, w)"""
+    table = weights["embedding"]
+    width = table.shape[1]
+    positions: Any = sinusoid(ids.shape[-1], width, start)
+    if is_torch(table):
+        positions = namespace(table).tensor(positions, dtype=table.dtype, device=table.device)
+    return embed(ids, table) * math.sqrt(width) + positions
+
+
+def encoder_layer(
+    x: Any, layer: Weights, config: TranslationConfig, mask: Any, observe: Observe | None = None
+) -> tuple[Any, Any]:
+    """One layer of the encoder, (B, S, w) → (B, S, w), and its Observation or None."""
+    seen = None
+    found = multi_head_attention(
+        layer_norm(x, layer["norm_attention"]), layer["attention"], config.heads,
+        mask=mask, observe=observe,
+    )  # fmt: skip
+    if observe is not None:
+        found, seen = found
+    x = x + found
+    inner = layer_norm(x, layer["norm_feed_forward"])
+    return x + feed_forward(inner, layer["feed_forward"], config.activation), seen
+
+
+def encode_states(
+    weights: Weights, config: TranslationConfig, ids: Any, lengths: Any = None
+) -> list[Any]:
+    """What enters each layer of the encoder, and last what leaves the whole encoder.
+
+    Returns:
+        ``encoder_layers + 1`` arrays (B, S, w), the last one normalised.
+    """
+    mask = None if lengths is None else up_to(keys=lengths)
+    x = place(ids, weights)
+    states = []
+    for layer in weights["encoder"]:
+        states.append(x)
+        x, _ = encoder_layer(x, layer, config, mask)
+    return [*states, layer_norm(x, weights["encoder_norm"])]
+
+
+def encode(
+    weights: Weights,
+    config: TranslationConfig,
+    ids: Any,
+    lengths: Any = None,
+    observe: Observe | None = None,
+) -> Any:
+    """Reads the source.
+
+    Args:
+        weights: the tree described above.
+        config: the sizes.
+        ids: (B, S) source pieces, padded on the right.
+        lengths: (B,) how many of them count; None is all.
+        observe: what to observe in every layer.
+
+    Returns:
+        the memory (B, S, w); with ``observe``, that and a list of Observations, one a layer.
+    """
+    mask = None if lengths is None else up_to(keys=lengths)
+    x = place(ids, weights)
+    seen = []
+    for layer in weights["encoder"]:
+        x, found = encoder_layer(x, layer, config, mask, observe)
+        seen.append(found)
+    memory = layer_norm(x, weights["encoder_norm"])
+    return memory if observe is None else (memory, seen)
+
+
+def decode(
+    weights: Weights,
+    config: TranslationConfig,
+    ids: Any,
+    memory: Any,
+    memory_lengths: Any = None,
+    observe: Observe | None = None,
+) -> Any:
+    """Reads a whole target at once: position t sees the source and the target up to t.
+
+    Args:
+        ids: (B, T) target pieces, the language tag first.
+        memory: (B, S, w) what :func:`encode` returned.
+        memory_lengths: (B,) source pieces that count; None is all.
+        observe: what to observe in every layer, of self- and of cross-attention.
+
+    Returns:
+        (B, T, w) hidden states for :func:`logits`; with ``observe``, that and two lists of
+        Observations, of the self- and of the cross-attention of every layer.
+    """
+    cross_mask = None if memory_lengths is None else up_to(keys=memory_lengths)
+    x = place(ids, weights)
+    seen_self, seen_cross = [], []
+    for layer in weights["decoder"]:
+        found = multi_head_attention(
+            layer_norm(x, layer["norm_self_attention"]), layer["self_attention"], config.heads,
+            mask=causal(), observe=observe,
+        )  # fmt: skip
+        if observe is not None:
+            found, seen = found
+            seen_self.append(seen)
+        x = x + found
+        found = multi_head_attention(
+            layer_norm(x, layer["norm_cross_attention"]), layer["cross_attention"], config.heads,
+            memory=memory, mask=cross_mask, observe=observe,
+        )  # fmt: skip
+        if observe is not None:
+            found, seen = found
+            seen_cross.append(seen)
+        x = x + found
+        inner = layer_norm(x, layer["norm_feed_forward"])
+        x = x + feed_forward(inner, layer["feed_forward"], config.activation)
+    hidden = layer_norm(x, weights["decoder_norm"])
+    return hidden if observe is None else (hidden, seen_self, seen_cross)
+
+
+def logits(weights: Weights, hidden: Any) -> Any:
+    """Scores of every piece as the next one: (..., w) → (..., V), by the tied embedding."""
+    table = weights["embedding"]
+    lead = hidden.shape[:-1]
+    return (hidden.reshape((-1, table.shape[1])) @ table.T).reshape((*lead, table.shape[0]))
+
+
+def random_weights(config: TranslationConfig, seed: int = 0) -> dict[str, Any]:
+    """Fresh weights: normal with deviation 1/√inputs, and zero in what writes to the stream.
+
+    Maps that start at zero let every layer begin as the identity (Zhang et al. 2019, "Fixup").
+
+    Returns:
+        the tree described above, of float32 NumPy arrays.
+    """
+    rng = np.random.default_rng(seed)
+    w, inner = config.width, config.inner
+
+    def matrix(rows: int, columns: int) -> Any:
+        return (rng.standard_normal((rows, columns)) / math.sqrt(rows)).astype(np.float32)
+
+    def attention() -> dict[str, Any]:
+        drawn = {name: matrix(w, w) for name in ("w_q", "w_k", "w_v")}
+        return {**drawn, "w_o": np.zeros((w, w), np.float32)}
+
+    def network() -> dict[str, Any]:
+        return {"w_in": matrix(w, inner), "w_out": np.zeros((inner, w), np.float32)}
+
+    def ones() -> Any:
+        return np.ones(w, np.float32)
+
+    def layer(attentions: tuple[str, ...]) -> dict[str, Any]:
+        blocks: dict[str, Any] = {}
+        for name in attentions:
+            blocks[name], blocks["norm_" + name] = attention(), ones()
+        return {**blocks, "feed_forward": network(), "norm_feed_forward": ones()}
+
+    return {
+        "embedding": (rng.standard_normal((config.vocabulary, w)) / math.sqrt(w)).astype(
+            np.float32
+        ),
+        "encoder": [layer(("attention",)) for _ in range(config.encoder_layers)],
+        "encoder_norm": ones(),
+        "decoder": [
+            layer(("self_attention", "cross_attention")) for _ in range(config.decoder_layers)
+        ],
+        "decoder_norm": ones(),
+    }

@@ -1,0 +1,257 @@
+"""Text to pieces and back: byte-level pairs (Sennrich et al. 2016) that never lose a character.
+
+Every piece stands for bytes, so any text comes back exactly. Words with characters that training
+hardly saw ("Łódź", "€", "🙂") are not spelt: each is replaced by a *slot*, a piece of its own that
+the model learns to carry over (Luong et al. 2015, "Addressing the rare word problem"), and the word
+is put back in the translation. Special pieces cannot be written by any text.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from clearhead.errors import ModelError, TextError
+from clearhead.model.words import words
+
+__all__ = ["Encoded", "Vocabulary"]
+
+_SPELT = string.ascii_letters + string.digits + ".,;:!?'\"()-"
+PAD, END = "<pad>", "</s>"
+SLOTS = 8
+# Contractions keep their apostrophe ("didn 't", but "l' animal"); digits and signs stand alone.
+_PIECES = (
+    r"['’](?:t|s|re|ve|m|ll|d)(?!\p{L})"
+    r"| ?[\p{L}\p{M}]+(?:['’](?!(?:t|s|re|ve|m|ll|d)(?!\p{L})))?"
+    r"| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]|\s"
+)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A sentence in pieces.
+
+    Attributes:
+        ids: the pieces, without the end.
+        spans: for every piece, the characters [from, to) of the sentence it stands for.
+        slots: the words behind the slots, the first slot's first.
+    """
+
+    ids: list[int]
+    spans: list[tuple[int, int]]
+    slots: list[str] = field(default_factory=list)
+
+
+class Vocabulary:
+    """The pieces of a model, shared by source and target.
+
+    Args:
+        tokenizer: a byte-level BPE tokenizer whose first pieces are the special ones.
+        characters: those that training saw often; a word with any other one gets a slot.
+
+    Example:
+        >>> words = Vocabulary.learn(["the cat sat", "the mat"] * 50, size=300, languages=("fr",))
+        >>> words.decode(words.encode("the hat").ids)
+        'the hat'
+        >>> words.encode("the 猫 sat").slots
+        ['猫']
+    """
+
+    def __init__(self, tokenizer: Tokenizer, characters: Iterable[str]) -> None:
+        self._tokenizer = tokenizer
+        self.characters = frozenset(characters)
+        self.size: int = tokenizer.get_vocab_size(with_added_tokens=False)
+        self.pad, self.end = self._id(PAD), self._id(END)
+        self.slots = [self._id(f"<{i}>") for i in range(SLOTS)]
+        self._slot_of = {piece: i for i, piece in enumerate(self.slots)}
+        self._space = self._id("Ġ")
+
+    @classmethod
+    def learn(
+        cls, texts: Iterable[str], *, size: int, languages: Sequence[str], often: int = 200
+    ) -> Vocabulary:
+        """Learns pieces from text.
+
+        Args:
+            texts: sentences of all languages.
+            size: pieces in all, the special ones included; at least 300 or so.
+            languages: target tags.
+            often: how often a character must occur for its words to be spelt.
+        """
+        texts = list(texts)
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ]
+        )
+        tokenizer.decoder = decoders.ByteLevel()
+        special = [PAD, END, *(f"<{tag}>" for tag in languages), *(f"<{i}>" for i in range(SLOTS))]
+        trainer = trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=special,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator((" " + text for text in texts), trainer)
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(text)
+        known = {c for c, n in counts.items() if n >= often}.union(_SPELT, " \n\t")
+        return cls(_without_added(tokenizer), known)
+
+    def language(self, tag: str) -> int:
+        """The piece that begins a translation into ``tag``.
+
+        Raises:
+            ModelError: the model has no such language.
+        """
+        try:
+            return self._id(f"<{tag}>")
+        except ModelError:
+            raise ModelError(f"language {tag!r} is none of this model's") from None
+
+    def encode(
+        self, text: str, *, slots: Sequence[str] | None = None, also: Container[str] = ()
+    ) -> Encoded:
+        """Cuts a sentence into pieces.
+
+        Args:
+            text: any text.
+            slots: the words to replace by slots, in order (a translation is cut with the slots of
+                its source); None replaces the words that cannot be spelt, the first eight of them.
+            also: further words to replace, when ``slots`` is None.
+
+        Raises:
+            TextError: the text holds a lone surrogate, which is no character.
+        """
+        check_unicode(text)
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        given = None if slots is None else list(slots)
+        held: list[str] = given or []
+        at = 0
+        for start, end in [] if given == [] else self._words_to_replace(text, given, also):
+            word = text[start:end]
+            if word not in held:
+                if len(held) == SLOTS:
+                    continue
+                held.append(word)
+            self._spell(text, at, start, ids, spans)
+            ids.append(self.slots[held.index(word)])
+            spans.append((start, end))
+            at = end
+        self._spell(text, at, len(text), ids, spans)
+        return Encoded(ids, spans, held)
+
+    def encode_plain(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cuts many texts into pieces, spelling every word: no slots, no spans."""
+        found = self._tokenizer.encode_batch_fast([" " + text for text in texts])
+        return [item.ids for item in found]
+
+    def decode(self, ids: Sequence[int], slots: Sequence[str] = ()) -> str:
+        """Pieces to text: slots become their words; tags, padding and the end are left out."""
+        special = self.slots[-1]
+        parts: list[str] = []
+        run: list[int] = []
+        for piece in ids:
+            slot = self._slot_of.get(piece)
+            if slot is not None:
+                parts.append(self._text(run))
+                run = []
+                parts.append(slots[slot] if slot < len(slots) else "")
+            elif piece > special:
+                run.append(piece)
+        parts.append(self._text(run))
+        return "".join(parts).removeprefix(" ")
+
+    def piece(self, piece: int) -> str:
+        """The name of a piece, as views show it."""
+        return self._tokenizer.id_to_token(piece) or ""
+
+    def save(self, path: Path) -> None:
+        """Writes the vocabulary as one JSON file."""
+        held = {
+            "tokenizer": json.loads(self._tokenizer.to_str()),
+            "characters": "".join(sorted(self.characters)),
+        }
+        path.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Vocabulary:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            ModelError: the file is missing or holds no vocabulary.
+        """
+        try:
+            held: Any = json.loads(path.read_text(encoding="utf-8"))
+            tokenizer = Tokenizer.from_str(json.dumps(held["tokenizer"]))
+            return cls(tokenizer, held["characters"])
+        except FileNotFoundError:
+            raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
+        except ModelError:
+            raise
+        except Exception as error:  # tokenizers raises bare Exceptions
+            raise ModelError(f"{path} holds no vocabulary: {error}") from error
+
+    def _id(self, piece: str) -> int:
+        found = self._tokenizer.token_to_id(piece)
+        if found is None:
+            raise ModelError(f"the vocabulary has no piece {piece!r}")
+        return int(found)
+
+    def _words_to_replace(
+        self, text: str, given: list[str] | None, also: Container[str]
+    ) -> Iterable[tuple[int, int]]:
+        if given is None and also == () and self.characters.issuperset(text):
+            return
+        for start, end in words(text):
+            word = text[start:end]
+            if given is not None:
+                wanted = word in given
+            else:
+                wanted = word in also or not self.characters.issuperset(word)
+            if wanted:
+                yield start, end
+
+    def _spell(
+        self, text: str, start: int, end: int, ids: list[int], spans: list[tuple[int, int]]
+    ) -> None:
+        """Adds the pieces of ``text[start:end]``; a space is set before the first of all."""
+        lead = 1 if start == 0 else 0
+        if end == start and not lead:
+            return
+        found = self._tokenizer.encode(" " * lead + text[start:end])
+        for piece, (a, b) in zip(found.ids, found.offsets, strict=True):
+            ids.append(piece)
+            spans.append((max(a - lead, 0) + start, max(b - lead, 0) + start))
+
+    def _text(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False)) if ids else ""
+
+
+def check_unicode(text: str) -> None:
+    """Raises TextError where ``text`` holds a lone surrogate, which is half a character."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise TextError(
+            f"the sentence holds a lone surrogate at character {error.start}, which is no valid "
+            "Unicode; read the input as UTF-8"
+        ) from None
+
+
+def _without_added(tokenizer: Tokenizer) -> Tokenizer:
+    """The same pieces, none of which raw text can name: "</s>" typed by a user is five letters."""
+    held = json.loads(tokenizer.to_str())
+    held["added_tokens"] = []
+    return Tokenizer.from_str(json.dumps(held))

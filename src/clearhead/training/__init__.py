@@ -1,0 +1,1 @@
+"""Training of the translation model, on torch (extra ``[train]``)."""

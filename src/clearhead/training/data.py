@@ -1,0 +1,203 @@
+"""Pairs of sentences, from TSV files to batches of pieces."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearhead.errors import TrainingError
+from clearhead.model.vocabulary import Vocabulary
+from clearhead.model.words import words
+
+__all__ = ["Batch", "Pairs", "batches", "prepare", "read_lines", "read_pairs"]
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a text file, gzip or plain; only "\\n" ends a line (U+2028 does not)."""
+    path = Path(path)
+    try:
+        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+        with opened as file:
+            text = file.read().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_pairs(path: str | Path) -> list[tuple[str, str]]:
+    """The first two columns of a TSV(.gz) file.
+
+    Raises:
+        TrainingError: a line has fewer than two columns; the message names it.
+    """
+    pairs = []
+    for number, line in enumerate(read_lines(path), 1):
+        columns = line.split("\t")
+        if len(columns) < 2:
+            raise TrainingError(
+                f"{path}, line {number}: found {len(columns)} column; wanted source TAB target"
+            )
+        pairs.append((columns[0], columns[1]))
+    return pairs
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs in pieces, flat: pair i is ``source[source_at[i]:source_at[i + 1]]``, and so on.
+
+    Attributes:
+        source: pieces of all sources, each with its end.
+        target: pieces of all targets, each with its language tag before and its end behind.
+        guide: (pairs, 3) piece of "it", first and last + 1 piece of its antecedent; −1 for none.
+    """
+
+    source: Any
+    source_at: Any
+    target: Any
+    target_at: Any
+    guide: Any
+
+    def __len__(self) -> int:
+        return len(self.guide)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded pieces. B pairs, S source and T target positions.
+
+    Attributes:
+        source: (B, S); source_lengths: (B,).
+        target: (B, T + 1), tag first, end last; target_lengths: (B,), without the tag.
+        guide: (B, 3) as in :class:`Pairs`.
+    """
+
+    source: Any
+    source_lengths: Any
+    target: Any
+    target_lengths: Any
+    guide: Any
+
+    @property
+    def tokens(self) -> int:
+        """Source and target pieces that count."""
+        return int(self.source_lengths.sum() + self.target_lengths.sum())
+
+
+def prepare(
+    pairs: Sequence[tuple[str, str, str]],
+    vocabulary: Vocabulary,
+    *,
+    antecedents: Mapping[str, str],
+    slots: float,
+    seed: int,
+    longest: int = 250,
+) -> Pairs:
+    """Cuts pairs into pieces.
+
+    Args:
+        pairs: (source, target, language tag).
+        vocabulary: pieces of both sides.
+        antecedents: what "it" stands for, by source sentence.
+        slots: share of the pairs with shared names in which these become slots, so that the model
+            learns to carry over what it cannot spell.
+        seed: of that choice.
+        longest: pairs with more pieces on a side are left out.
+    """
+    rng = random.Random(seed)
+    tags = {tag: vocabulary.language(tag) for tag in sorted({pair[2] for pair in pairs})}
+    sources, targets, guides = [], [], []
+    for text, translation, tag in pairs:
+        also = _to_replace(text, translation, rng, slots)
+        source = vocabulary.encode(text, also=also)
+        target = vocabulary.encode(translation, slots=source.slots)
+        if max(len(source.ids), len(target.ids)) > longest:
+            continue
+        sources.append([*source.ids, vocabulary.end])
+        targets.append([tags[tag], *target.ids, vocabulary.end])
+        guides.append(_guide(text, antecedents.get(text), source.spans))
+    return Pairs(*_flat(sources), *_flat(targets), np.array(guides, np.int32).reshape(-1, 3))
+
+
+def batches(pairs: Pairs, *, tokens: int, seed: int, epoch: int) -> list[Any]:
+    """The batches of an epoch, as arrays of pair numbers: alike in length, in random order.
+
+    The order depends on seed and epoch alone, so a run that was interrupted goes on as it would
+    have. ``tokens`` bounds what a batch holds, padding included.
+    """
+    rng = np.random.default_rng((seed, epoch))
+    source, target = np.diff(pairs.source_at), np.diff(pairs.target_at)
+    order = rng.permutation(len(pairs))
+    order = order[np.lexsort((source[order], target[order]))]
+    found, start, longest = [], 0, 0
+    for i, pair in enumerate(order):
+        widest = max(longest, int(source[pair]) + int(target[pair]))
+        if i > start and widest * (i - start + 1) > tokens:
+            found.append(order[start:i])
+            start, widest = i, int(source[pair]) + int(target[pair])
+        longest = widest
+    if len(order):
+        found.append(order[start:])
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+def collate(pairs: Pairs, numbers: Any, pad: int) -> Batch:
+    """Pads the chosen pairs to one length."""
+    source, source_lengths = _padded(pairs.source, pairs.source_at, numbers, pad)
+    target, target_lengths = _padded(pairs.target, pairs.target_at, numbers, pad)
+    return Batch(source, source_lengths, target, target_lengths - 1, pairs.guide[numbers])
+
+
+def _to_replace(text: str, translation: str, rng: random.Random, share: float) -> frozenset[str]:
+    """Names and numbers that stand on both sides, now and then."""
+    if rng.random() >= share:
+        return frozenset()
+    there = {translation[a:b] for a, b in words(translation)}
+    names = {text[a:b] for a, b in words(text)[1:]}
+    shared = sorted(w for w in names & there if w[0].isupper() or w[0].isdigit())
+    return frozenset(word for word in shared if rng.random() < 0.7)
+
+
+def _guide(
+    text: str, antecedent: str | None, spans: Sequence[tuple[int, int]]
+) -> tuple[int, int, int]:
+    """Where the last "it" and its antecedent are, in pieces; −1 where they are not marked."""
+    if not antecedent:
+        return (-1, -1, -1)
+    found = words(text)
+    its = [span for span in found if text[span[0] : span[1]].lower() == "it"]
+    nouns = [span for span in found if text[span[0] : span[1]].lower() == antecedent.lower()]
+    if not its or not nouns:
+        return (-1, -1, -1)
+    it, noun = its[-1], nouns[0]
+    at = [i for i, span in enumerate(spans) if span[1] > it[0] and span[0] < it[1]]
+    of = [i for i, span in enumerate(spans) if span[1] > noun[0] and span[0] < noun[1]]
+    return (at[0], of[0], of[-1] + 1)
+
+
+def _flat(rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+    at = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=at[1:])
+    return np.array([piece for row in rows for piece in row], np.int32), at
+
+
+def _padded(flat: Any, at: Any, numbers: Any, pad: int) -> tuple[Any, Any]:
+    lengths = at[numbers + 1] - at[numbers]
+    rows = np.full((len(numbers), int(lengths.max())), pad, np.int64)
+    for row, number in zip(rows, numbers, strict=True):
+        piece = flat[at[number] : at[number + 1]]
+        row[: len(piece)] = piece
+    return rows, lengths
+
+
+def with_language(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
+    """Every pair of every file with its language tag."""
+    for tag, paths in files.items():
+        for path in paths:
+            for source, target in read_pairs(path):
+                yield source, target, tag
