@@ -5,7 +5,6 @@ Nothing is left on a layer or a module. Asking never changes the output, bit for
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from clearhead.errors import ArgumentError, KindError
 from clearhead.inputs.arrays import Array, as_numpy
+from clearhead.inputs.options import whole_number
 from clearhead.inputs.shapes import show
 
 __all__ = ["Observation", "Observe"]
@@ -47,15 +47,15 @@ class Observe:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "top", _count(self.top, "top", 0))
+        put(self, "top", whole_number(self.top, "top", 0))
         for name in ("entropy", "lse", "weights"):
             put(self, name, _flag(getattr(self, name), name))
         if not isinstance(self.received, bool | np.bool_):
-            put(self, "received", _count(self.received, "received", 1))
+            put(self, "received", whole_number(self.received, "received", 1))
         else:
             put(self, "received", bool(self.received))
         if self.map is not None:
-            put(self, "map", _count(self.map, "map", 1))
+            put(self, "map", whole_number(self.map, "map", 1))
         if self.rows is not None:
             put(self, "rows", _rows(self.rows))
 
@@ -128,20 +128,6 @@ class Observation:
     def __repr__(self) -> str:
         held = ((f.name, getattr(self, f.name)) for f in fields(self))
         return f"Observation({', '.join(f'{n} {show(x.shape)}' for n, x in held if x is not None)})"
-
-
-def _count(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool | np.bool_):
-        raise KindError(f"{name}: found {value}; wanted a whole number of {least} or more")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise KindError(
-            f"{name}: found {value!r}; wanted a whole number of {least} or more"
-        ) from None
-    if not least <= number < 2**31:
-        raise ArgumentError(f"{name}: found {number}; wanted a whole number of {least} or more")
-    return number
 
 
 def _flag(value: Any, name: str) -> bool:

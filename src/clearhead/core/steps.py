@@ -164,7 +164,7 @@ class Steps:
 
     @property
     def weighted_values(self) -> Array:
-        """Step 5, (..., H, N, M, d_v), made when asked for: it is d_v times the size of the rest."""
+        """Step 5, (..., H, N, M, d_v), made when asked for: d_v times as large as the rest."""
         each = per_head(self.values, self.scores.shape[-3])
         return weighted_values(self.weights, each, self.may_look)
 

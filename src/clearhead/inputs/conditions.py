@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from clearhead.errors import ArgumentError, KindError, MaskError, ShapeError
 from clearhead.inputs.arrays import as_numpy
-from clearhead.inputs.shapes import broadcasts, show
+from clearhead.inputs.shapes import show
 
 __all__ = [
     "Allowed",
@@ -24,10 +24,9 @@ __all__ = [
     "Condition",
     "Lengths",
     "Segments",
-    "allowed_view",
-    "flat_view",
     "integers",
     "per_sample",
+    "shared_anchor",
 ]
 
 _FARTHEST = 2**60  # an offset beyond this cannot be a position; it keeps int64 sums exact
@@ -71,6 +70,19 @@ class Anchor:
 
     def __repr__(self) -> str:
         return f"align={self.align!r}" if self.align else f"offset={_plain(self.offset)}"
+
+
+def shared_anchor(anchors: list[Anchor | None]) -> Anchor | None:
+    """The one anchor among them; None where nobody names one, ``MaskError`` where two differ."""
+    named = [anchor for anchor in anchors if anchor is not None]
+    for other in named[1:]:
+        if other != named[0]:
+            raise MaskError(
+                f"mask: found two anchors, {named[0]} and {other}; wanted one, since causal, "
+                "window and alibi place query i at the same key; name it once and leave it out of "
+                "the other"
+            )
+    return named[0] if named else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,44 +253,6 @@ def per_sample(given: Any, batch: tuple[int, ...], name: str) -> npt.NDArray[np.
             "plain number for every sample"
         )
     return array.reshape(samples)
-
-
-def allowed_view(
-    may_look: npt.NDArray[np.bool_], batch: tuple[int, ...], heads: int, queries: int, keys: int
-) -> npt.NDArray[np.bool_]:
-    """``may_look`` as (B, H, N, M), broadcast axes with stride 0."""
-    wanted = (*batch, heads, queries, keys)
-    found = may_look.shape
-    if 3 <= len(found) < len(wanted):
-        as_samples = (*found[: len(found) - 2], 1, *found[-2:])
-        as_heads = (*(1,) * (len(wanted) - len(found)), *found)
-        raise ShapeError(
-            f"mask: found {len(found)} axes {show(found)} beside arrays of {len(wanted)}; wanted "
-            f"{show(wanted)}, or axes of 1 in their places: it could mean {show(as_samples)} (per "
-            f"sample) or {show(as_heads)} (per head); reshape it to the one that is meant"
-        )
-    if not broadcasts(found, wanted):
-        raise ShapeError(
-            f"mask: found shape {show(found)}; wanted one that broadcasts to {show(wanted)} = "
-            "(..., heads, queries, keys)"
-        )
-    view: npt.NDArray[np.bool_] = flat_view(np.broadcast_to(may_look, wanted))
-    return view
-
-
-def flat_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """(..., H, N, M) as (B, H, N, M); copied where no stride can say it, broadcast axes never."""
-    batch, rest = array.shape[:-3], array.shape[-3:]
-    if len(batch) == 1:
-        return array
-    if array.size == 0:
-        return np.broadcast_to(np.zeros((), array.dtype), (math.prod(batch), *rest))
-    if all(s == 0 or n == 1 for n, s in zip(batch, array.strides, strict=False)):
-        return np.broadcast_to(array[(0,) * len(batch)], (math.prod(batch), *rest))
-    small = array[(..., *(slice(0, 1) if s == 0 else slice(None) for s in array.strides[-3:]))]
-    return np.broadcast_to(
-        small.reshape(math.prod(batch), *small.shape[-3:]), (math.prod(batch), *rest)
-    )
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -1,8 +1,9 @@
-"""The numbers of a call, checked: scale, softcap, sinks; the judge and the fused path ask here."""
+"""The numbers of a call, checked: scale, softcap, sinks, and whole numbers wherever they count."""
 
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from clearhead.errors import ArgumentError, KindError, ShapeError
 from clearhead.inputs.arrays import Array, is_array, kind
 from clearhead.inputs.shapes import show
 
-__all__ = ["checked_scale", "checked_sinks", "checked_softcap"]
+__all__ = ["checked_scale", "checked_sinks", "checked_softcap", "whole_number"]
 
 
 def checked_scale(scale: Any, d_k: int) -> float:
@@ -51,6 +52,21 @@ def checked_sinks(sinks: Array, kind_of_query: str, heads: int) -> Array:
             "query head"
         )
     return sinks if sinks.ndim else sinks.reshape(1).repeat(heads)
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """``value`` as an int of ``least`` or more; ``KindError`` or ``ArgumentError`` otherwise."""
+    if isinstance(value, bool | np.bool_):
+        raise KindError(f"{name}: found {value}; wanted a whole number of {least} or more")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise KindError(
+            f"{name}: found {value!r}; wanted a whole number of {least} or more"
+        ) from None
+    if not least <= number < 2**31:
+        raise ArgumentError(f"{name}: found {number}; wanted a whole number of {least} or more")
+    return number
 
 
 def _finite(value: Any, name: str) -> float:
