@@ -200,9 +200,7 @@ class Allowed:
     def __post_init__(self) -> None:
         array = as_numpy(self.may_look)
         if array.dtype != np.bool_:
-            found = (
-                f"{array.dtype} array" if array.dtype != object else type(self.may_look).__name__
-            )
+            found = f"{array.dtype} array" if array.ndim else type(self.may_look).__name__
             raise KindError(
                 f"mask: found {found}; wanted a Mask, or booleans where True means may look; "
                 "numbers that are added to the scores go to bias=, and 0 and 1 become booleans by "
