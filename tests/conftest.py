@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from clearhead.core.fused import attention as fused_attention
 
+import clearhead as ch
 from clearhead.core import steps
 
 
 @pytest.fixture(params=["plain", "fused"])
 def attention(request):
     """``ch.attention`` and its judge: a value that is right must be right in both."""
-    return steps.attention if request.param == "plain" else fused_attention
+    return steps.attention if request.param == "plain" else ch.attention
 
 
 @pytest.fixture
