@@ -14,7 +14,7 @@ The embedding is tied with the output (Press and Wolf 2017); norms come before e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,19 @@ from clearhead.layer.norm import layer_norm
 from clearhead.layer.positions import sinusoid
 from clearhead.model.config import TranslationConfig
 
-__all__ = ["decode", "encode", "encode_states", "logits", "random_weights"]
+__all__ = [
+    "decode",
+    "decoder_layer",
+    "encode",
+    "encode_states",
+    "encoder_layer",
+    "logits",
+    "place",
+    "random_weights",
+]
 
 Weights = Mapping[str, Any]
+Attend = Callable[[Any, Weights], tuple[Any, Any]]
 
 
 def place(ids: Any, weights: Weights, start: int = 0) -> Any:
@@ -107,6 +117,31 @@ def encode(
     return memory if observe is None else (memory, seen)
 
 
+def decoder_layer(
+    x: Any, layer: Weights, config: TranslationConfig, look_back: Attend, look_across: Attend
+) -> tuple[Any, Any, Any]:
+    """One layer of the decoder: how it attends is handed in, so a cache changes nothing else.
+
+    Args:
+        x: (B, T, w)
+        look_back, look_across: self- and cross-attention; normalised x and the weights of the
+            attention in, (B, T, w) and an Observation or None out.
+
+    Returns:
+        (B, T, w), and the two Observations or None.
+    """
+    found, seen_self = look_back(
+        layer_norm(x, layer["norm_self_attention"]), layer["self_attention"]
+    )
+    x = x + found
+    found, seen_cross = look_across(
+        layer_norm(x, layer["norm_cross_attention"]), layer["cross_attention"]
+    )
+    x = x + found
+    inner = layer_norm(x, layer["norm_feed_forward"])
+    return x + feed_forward(inner, layer["feed_forward"], config.activation), seen_self, seen_cross
+
+
 def decode(
     weights: Weights,
     config: TranslationConfig,
@@ -128,27 +163,23 @@ def decode(
         Observations, of the self- and of the cross-attention of every layer.
     """
     cross_mask = None if memory_lengths is None else up_to(keys=memory_lengths)
+
+    def look_back(x: Any, block: Weights) -> Any:
+        found = multi_head_attention(x, block, config.heads, mask=causal(), observe=observe)
+        return found if observe is not None else (found, None)
+
+    def look_across(x: Any, block: Weights) -> Any:
+        found = multi_head_attention(
+            x, block, config.heads, memory=memory, mask=cross_mask, observe=observe
+        )
+        return found if observe is not None else (found, None)
+
     x = place(ids, weights)
     seen_self, seen_cross = [], []
     for layer in weights["decoder"]:
-        found = multi_head_attention(
-            layer_norm(x, layer["norm_self_attention"]), layer["self_attention"], config.heads,
-            mask=causal(), observe=observe,
-        )  # fmt: skip
-        if observe is not None:
-            found, seen = found
-            seen_self.append(seen)
-        x = x + found
-        found = multi_head_attention(
-            layer_norm(x, layer["norm_cross_attention"]), layer["cross_attention"], config.heads,
-            memory=memory, mask=cross_mask, observe=observe,
-        )  # fmt: skip
-        if observe is not None:
-            found, seen = found
-            seen_cross.append(seen)
-        x = x + found
-        inner = layer_norm(x, layer["norm_feed_forward"])
-        x = x + feed_forward(inner, layer["feed_forward"], config.activation)
+        x, back, across = decoder_layer(x, layer, config, look_back, look_across)
+        seen_self.append(back)
+        seen_cross.append(across)
     hidden = layer_norm(x, weights["decoder_norm"])
     return hidden if observe is None else (hidden, seen_self, seen_cross)
 
