@@ -1,0 +1,86 @@
+#include "dispatch.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace clearhead {
+namespace {
+
+struct Isa {
+    const char* name;
+    const Kernels* kernels;
+    bool runs_here;
+};
+
+bool has_avx2() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
+}
+
+bool has_avx512() {
+#if defined(__x86_64__)
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+// Best first.
+const Isa kIsas[] = {
+#if defined(CLEARHEAD_HAS_avx512)
+    {"avx512", avx512::kernels, has_avx512()},
+#endif
+#if defined(CLEARHEAD_HAS_avx2)
+    {"avx2", avx2::kernels, has_avx2()},
+#endif
+    {"baseline", baseline::kernels, true},
+};
+
+const Isa& choose() {
+    const char* forced = std::getenv("CLEARHEAD_ISA");
+    for (const Isa& isa : kIsas) {
+        if (forced && *forced) {
+            if (std::string(forced) != isa.name) continue;
+            if (!isa.runs_here)
+                throw std::runtime_error("CLEARHEAD_ISA: found " + std::string(forced) +
+                                         ", which this processor cannot run; unset it, or choose "
+                                         "baseline");
+            return isa;
+        }
+        if (isa.runs_here) return isa;
+    }
+    throw std::runtime_error("CLEARHEAD_ISA: found '" + std::string(forced) +
+                             "'; this build holds " + isas_built() + "; unset it, or choose one");
+}
+
+const Isa& chosen() {
+    static const Isa& isa = choose();  // again at the next call if it throws
+    return isa;
+}
+
+}  // namespace
+
+const Kernels& kernels_for(Kind kind) {
+    return chosen().kernels[kind == Kind::kFloat64];
+}
+
+const char* isa() {
+    return chosen().name;
+}
+
+const char* isas_built() {
+    static const std::string names = [] {
+        std::string all;
+        for (const Isa& isa : kIsas) all = isa.name + (all.empty() ? "" : ", " + all);
+        return all;
+    }();
+    return names.c_str();
+}
+
+}  // namespace clearhead

@@ -1,0 +1,23 @@
+// The functions of one instruction set that its table points to; declared here, defined in
+// forward.cpp and sweep.cpp.
+#pragma once
+
+#include "kernels/table.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+
+size_t forward_scratch_float(const Request&);
+size_t forward_scratch_double(const Request&);
+void forward_float(const Request&, const Task&, const Normalisers&, void*);
+void forward_double(const Request&, const Task&, const Normalisers&, void*);
+
+size_t sweep_scratch_float(const Request&);
+size_t sweep_scratch_double(const Request&);
+void sweep_keys_float(const Request&, const Task&, const Normalisers&, void*);
+void sweep_keys_double(const Request&, const Task&, const Normalisers&, void*);
+void sweep_rows_float(const Request&, const Task&, const Normalisers&, const int64_t*, void*,
+                      int64_t, void*);
+void sweep_rows_double(const Request&, const Task&, const Normalisers&, const int64_t*, void*,
+                       int64_t, void*);
+
+}  // namespace clearhead::CLEARHEAD_ISA

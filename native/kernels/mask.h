@@ -1,0 +1,174 @@
+// Who may look at whom in one tile: visible[j][lane], and its use on the scores,
+//
+//   s[j][lane] = visible[j][lane] ? s[j][lane] : -inf        (selected, never multiplied or added)
+//
+// A tile is classed from the description. The band of each query (causal, window and lengths in
+// one) makes it empty, full or partly visible at the price of four comparisons; the range of a
+// partly visible tile is first cut to the keys that any query of the block reaches. Segments, a
+// boolean array and a bias of -inf are read as bytes, where the band leaves something to read.
+// A full tile never reads a mask.
+#pragma once
+
+#include "kernels/block.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+enum class Seen { kNone, kSome, kAll };
+
+CLEARHEAD_INLINE bool needs_bytes(const Request& r) {
+    return r.mask.key_segments || r.mask.allowed.data || r.bias.data;
+}
+
+template <class T>
+CLEARHEAD_INLINE Seen class_of(const Block<T>& b, int64_t begin, int64_t end) {
+    if (begin >= end || end - 1 < b.low_min || begin > b.high_max) return Seen::kNone;
+    return begin >= b.low_max && end - 1 <= b.high_min ? Seen::kAll : Seen::kSome;
+}
+
+// Bounds of the band counted from `begin`, small enough to be exact in T.
+template <class T>
+CLEARHEAD_INLINE void band_from(const Block<T>& b, int64_t begin, T* low, T* high) {
+    constexpr int64_t beyond = 2 * kSweepKeys;
+    for (int lane = 0; lane < b.columns * Vec<T>::kLanes; ++lane) {
+        low[lane] = static_cast<T>(smaller(larger(b.low[lane] - begin, -1), beyond));
+        high[lane] = static_cast<T>(smaller(larger(b.high[lane] - begin, -1), beyond));
+    }
+}
+
+// Eight lanes by eight keys of bytes, transposed within eight words.
+CLEARHEAD_INLINE void transpose_bytes(uint64_t* w) {
+    for (int i = 0; i < 4; ++i) {
+        const uint64_t x = (w[i] >> 32 ^ w[i + 4]) & 0xffffffffu;
+        w[i] ^= x << 32;
+        w[i + 4] ^= x;
+    }
+    for (int i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) {
+        const uint64_t x = (w[i] >> 16 ^ w[i + 2]) & 0x0000ffff0000ffffu;
+        w[i] ^= x << 16;
+        w[i + 2] ^= x;
+    }
+    for (int i = 0; i < 8; i += 2) {
+        const uint64_t x = (w[i] >> 8 ^ w[i + 1]) & 0x00ff00ff00ff00ffu;
+        w[i] ^= x << 8;
+        w[i + 1] ^= x;
+    }
+}
+
+// visible[j][lane] &= allowed[head of lane, position of lane, begin + j].
+template <class T>
+void and_allowed(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
+                 uint8_t* visible) {
+    const Array& a = r.mask.allowed;
+    const uint8_t* from[kRowsPerBlock];
+    for (int lane = 0; lane < b.count; ++lane)
+        from[lane] = reinterpret_cast<const uint8_t*>(place(r, a, sample, b.head[lane])) +
+                     b.position[lane] * a.row + begin * a.column;
+    int lane = 0;
+    if (a.column == 1) {
+        for (; lane + 8 <= b.count; lane += 8) {
+            int64_t j = 0;
+            for (; j + 8 <= keys; j += 8) {
+                uint64_t w[8], old;
+                for (int i = 0; i < 8; ++i) std::memcpy(&w[i], from[lane + i] + j, 8);
+                transpose_bytes(w);
+                for (int i = 0; i < 8; ++i) {
+                    uint8_t* to = visible + (j + i) * kRowsPerBlock + lane;
+                    std::memcpy(&old, to, 8);
+                    old &= w[i];
+                    std::memcpy(to, &old, 8);
+                }
+            }
+            for (; j < keys; ++j)
+                for (int i = 0; i < 8; ++i)
+                    visible[j * kRowsPerBlock + lane + i] &= from[lane + i][j];
+        }
+    }
+    for (; lane < b.count; ++lane)
+        for (int64_t j = 0; j < keys; ++j)
+            visible[j * kRowsPerBlock + lane] &= from[lane][j * a.column];
+}
+
+// Fills `visible` for keys [begin, begin + keys); `bias` is the tile of the bias, or nullptr.
+template <class T>
+Seen read_visible(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
+                  const T* bias, uint8_t* visible) {
+    using V = Vec<T>;
+    T low[kRowsPerBlock], high[kRowsPerBlock];
+    band_from(b, begin, low, high);
+    const int lanes = b.columns * V::kLanes;
+    for (int64_t j = 0; j < keys; ++j) {
+        const T at = static_cast<T>(j);
+        for (int lane = 0; lane < lanes; ++lane)
+            visible[j * kRowsPerBlock + lane] = low[lane] <= at && at <= high[lane];
+    }
+    if (r.mask.key_segments) {
+        const int32_t* of_keys = r.mask.key_segments + sample * r.keys + begin;
+        const int32_t* of_queries = r.mask.query_segments + sample * r.queries;
+        int32_t mine[kRowsPerBlock];
+        for (int lane = 0; lane < lanes; ++lane)
+            mine[lane] = lane < b.count ? of_queries[b.position[lane]] : -1;
+        for (int64_t j = 0; j < keys; ++j) {
+            const int32_t segment = of_keys[j] == -1 ? -2 : of_keys[j];
+            const uint8_t real = of_keys[j] != -1;
+            for (int lane = 0; lane < lanes; ++lane)
+                visible[j * kRowsPerBlock + lane] &= real & (mine[lane] == segment);
+        }
+    }
+    if (r.mask.allowed.data) and_allowed(r, b, sample, begin, keys, visible);
+    if (bias) {
+        constexpr T minus_infinity = -static_cast<T>(__builtin_inf());
+        for (int64_t j = 0; j < keys; ++j)
+            for (int lane = 0; lane < lanes; ++lane)
+                visible[j * kRowsPerBlock + lane] &=
+                    bias[j * kRowsPerBlock + lane] != minus_infinity;
+    }
+    int64_t seen = 0;
+    for (int64_t j = 0; j < keys; ++j)
+        for (int lane = 0; lane < b.count; ++lane) seen += visible[j * kRowsPerBlock + lane];
+    return seen == 0 ? Seen::kNone : seen == keys * b.count ? Seen::kAll : Seen::kSome;
+}
+
+// The scores of keys that a query may not look at become -inf; `live` learns who looked.
+template <class T>
+void mask_tile(const Block<T>& b, const uint8_t* visible, int64_t keys, T* s) {
+    using V = Vec<T>;
+    const auto hidden = V::all(-static_cast<T>(__builtin_inf()));
+    for (int c = 0; c < b.columns; ++c) {
+        const int at = c * V::kLanes;
+        auto live = V::load_mask(b.live + at);
+        for (int64_t j = 0; j < keys; ++j) {
+            const auto may = V::load_mask(visible + j * kRowsPerBlock + at);
+            T* to = s + j * kRowsPerBlock + at;
+            V::store(to, V::select(may, V::load(to), hidden));
+            live = V::either(live, may);
+        }
+        V::store_mask(b.live + at, live);
+    }
+}
+
+// The same where the band alone decides: no byte is written.
+template <class T>
+void mask_band(const Block<T>& b, int64_t begin, int64_t keys, T* s) {
+    using V = Vec<T>;
+    T low[kRowsPerBlock], high[kRowsPerBlock];
+    band_from(b, begin, low, high);
+    const auto hidden = V::all(-static_cast<T>(__builtin_inf()));
+    for (int c = 0; c < b.columns; ++c) {
+        const int at = c * V::kLanes;
+        const auto least = V::load(low + at), most = V::load(high + at);
+        auto seen = V::zero();
+        for (int64_t j = 0; j < keys; ++j) {
+            const auto here = V::all(static_cast<T>(j));
+            const auto outside = V::either(V::less(here, least), V::less(most, here));
+            T* to = s + j * kRowsPerBlock + at;
+            V::store(to, V::select(outside, hidden, V::load(to)));
+            seen = V::select(outside, seen, V::all(1));
+        }
+        const auto looked = V::less(V::zero(), seen);
+        V::store_mask(b.live + at, V::either(V::load_mask(b.live + at), looked));
+    }
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,192 @@
+// The k keys of largest score of every query, kept while the tiles go by.
+//
+// Up to 16 keys: sorted lists, one per lane, [rank][lane]. A panel of scores is looked at only if
+// its largest (it fell out of the scores) beats the worst in some list; then each row that still
+// does is put into all lists at once: below the place where it belongs everything moves one down.
+// The comparison is strict and keys come in increasing order, so ties stay with the smaller index.
+//
+// More than 16: one heap per query with its worst entry on top, sorted at the end.
+//
+// Keys ride in the bits of T. A masked score is -inf, and nothing is smaller: it never enters.
+#pragma once
+
+#include "kernels/block.h"
+#include "kernels/scores.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+constexpr int64_t kLongestList = 16;
+
+// How many ranks are kept for a request for `top`.
+CLEARHEAD_INLINE int64_t ranks_kept(const Request& r) {
+    const int64_t top = smaller(r.observe.top, r.keys);
+    if (top <= 0) return 0;
+    return top <= 8 ? 8 : top <= kLongestList ? kLongestList : round_up(top, Vec<float>::kLanes);
+}
+
+template <class T, int K>
+void top_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t keys) {
+    using V = Vec<T>;
+    using Reg = typename V::Reg;
+    constexpr int L = V::kLanes;
+    for (int at = 0; at < b.columns * L; at += L, s += L, largest += L) {
+        Reg score[K], key[K];
+#pragma GCC unroll 16
+        for (int k = 0; k < K; ++k) {
+            score[k] = b.first ? V::all(-static_cast<T>(__builtin_inf()))
+                               : V::load(b.top_scores + k * kRowsPerBlock + at);
+            key[k] = b.first ? V::all(carry<T>(-1)) : V::load(b.top_keys + k * kRowsPerBlock + at);
+        }
+        const T* most = largest;
+        for (int64_t j = 0; j < keys; most += kRowsPerBlock) {
+            const int64_t end = j + panel_rows(keys - j);
+            if (!V::any(V::less(score[K - 1], V::load(most)))) {
+                j = end;
+                continue;
+            }
+            for (; j < end; ++j) {
+                const Reg x = V::load(s + j * kRowsPerBlock);
+                auto beats = V::less(score[K - 1], x);
+                if (!V::any(beats)) continue;
+                const Reg mine = V::all(carry<T>(begin + j));
+#pragma GCC unroll 16
+                for (int k = K - 1; k > 0; --k) {
+                    const auto above = V::less(score[k - 1], x);
+                    score[k] = V::select(above, score[k - 1], V::select(beats, x, score[k]));
+                    key[k] = V::select(above, key[k - 1], V::select(beats, mine, key[k]));
+                    beats = above;
+                }
+                score[0] = V::select(beats, x, score[0]);
+                key[0] = V::select(beats, mine, key[0]);
+            }
+        }
+#pragma GCC unroll 16
+        for (int k = 0; k < K; ++k) {
+            V::store(b.top_scores + k * kRowsPerBlock + at, score[k]);
+            V::store(b.top_keys + k * kRowsPerBlock + at, key[k]);
+        }
+    }
+}
+
+// Whether entry a is worse than entry b.
+template <class T>
+CLEARHEAD_INLINE bool worse(const T* score, const T* key, int64_t a, int64_t b) {
+    return score[a] < score[b] || (score[a] == score[b] && carried(key + a) > carried(key + b));
+}
+
+template <class T>
+CLEARHEAD_INLINE void swap_entries(T* score, T* key, int64_t a, int64_t b) {
+    const T s = score[a];
+    score[a] = score[b];
+    score[b] = s;
+    T moved;  // by memory, so that no floating-point move can touch the bits of a key
+    std::memcpy(&moved, key + a, sizeof(T));
+    std::memcpy(key + a, key + b, sizeof(T));
+    std::memcpy(key + b, &moved, sizeof(T));
+}
+
+template <class T>
+void sift_down(T* score, T* key, int64_t at, int64_t size) {
+    for (int64_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
+        if (child + 1 < size && worse(score, key, child + 1, child)) ++child;
+        if (!worse(score, key, child, at)) return;
+        swap_entries(score, key, at, child);
+        at = child;
+    }
+}
+
+// `kept` entries per lane at most, lane by lane.
+template <class T>
+void heap_tile(Block<T>& b, const T* s, int64_t begin, int64_t keys, int64_t kept, int64_t stride) {
+    constexpr T least = -static_cast<T>(__builtin_inf());
+    for (int lane = 0; lane < b.count; ++lane) {
+        T* score = b.top_scores + lane * stride;
+        T* key = b.top_keys + lane * stride;
+        int64_t filled = b.first ? 0 : b.top_filled[lane];
+        for (int64_t j = 0; j < keys; ++j) {
+            const T x = s[j * kRowsPerBlock + lane];
+            if (!(x > least)) continue;
+            const T mine = carry<T>(begin + j);
+            if (filled < kept) {
+                int64_t at = filled++;
+                score[at] = x;
+                std::memcpy(key + at, &mine, sizeof(T));
+                for (; at && worse(score, key, at, (at - 1) / 2); at = (at - 1) / 2)
+                    swap_entries(score, key, at, (at - 1) / 2);
+            } else if (x > score[0]) {
+                score[0] = x;
+                std::memcpy(key, &mine, sizeof(T));
+                sift_down(score, key, 0, filled);
+            }
+        }
+        b.top_filled[lane] = filled;
+    }
+}
+
+template <class T>
+void see_top(Block<T>& b, const Request& r, const T* s, const T* largest, int64_t begin,
+             int64_t keys) {
+    const int64_t kept = ranks_kept(r);
+    if (kept <= 8) {
+        top_tile<T, 8>(b, s, largest, begin, keys);
+    } else if (kept <= kLongestList) {
+        top_tile<T, kLongestList>(b, s, largest, begin, keys);
+    } else {
+        heap_tile(b, s, begin, keys, smaller(r.observe.top, r.keys), kept);
+    }
+}
+
+// Best first, from a heap with the worst on top.
+template <class T>
+void sort_heap(T* score, T* key, int64_t size) {
+    while (size > 1) {
+        --size;
+        swap_entries(score, key, 0, size);
+        sift_down(score, key, 0, size);
+    }
+}
+
+// The lists of the block to the outputs, scores as weights. `row` of each lane is its place in
+// (B, H, N); m and inverse the normalisers.
+template <class T>
+void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, const T* inverse) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    const int64_t asked = r.observe.top, kept = ranks_kept(r);
+    const int64_t real = smaller(asked, r.keys);
+    auto* weights = static_cast<T*>(r.observe.top_weights);
+    const bool heaps = kept > kLongestList;
+    if (!heaps && !b.first) {
+        for (int at = 0; at < b.columns * L; at += L) {
+            for (int64_t k = 0; k < real; ++k) {
+                T* to = b.top_scores + k * kRowsPerBlock + at;
+                const auto p = exp2<T>(V::sub(V::load(to), V::load(m + at)));
+                V::store(to, V::mul(p, V::load(inverse + at)));
+            }
+        }
+    }
+    for (int lane = 0; lane < b.count; ++lane) {
+        const int64_t filled = b.first ? 0 : heaps ? b.top_filled[lane] : real;
+        T* score = b.top_scores + (heaps ? lane * kept : lane);
+        const T* key = b.top_keys + (heaps ? lane * kept : lane);
+        const int64_t step = heaps ? 1 : kRowsPerBlock;
+        if (heaps && filled) {
+            sort_heap(score, b.top_keys + lane * kept, filled);
+            for (int64_t k = 0; k < filled; k += L) {
+                const auto p = exp2<T>(V::sub(V::load(score + k), V::all(m[lane])));
+                V::store(score + k, V::mul(p, V::all(inverse[lane])));
+            }
+        }
+        int32_t* out_key = r.observe.top_keys + row[lane] * asked;
+        T* out_weight = weights + row[lane] * asked;
+        for (int64_t k = 0; k < asked; ++k) {
+            const int64_t found = k < filled ? carried(key + k * step) : -1;
+            out_key[k] = static_cast<int32_t>(found);
+            out_weight[k] = found < 0 ? T(0) : score[k * step];
+        }
+    }
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

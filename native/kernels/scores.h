@@ -1,0 +1,140 @@
+// One tile of scores, transposed, so that softmax needs no step across lanes:
+//
+//   s[j][lane] = sum over e of k[j][e] * q[e][lane]          j < keys, lane < 64, e < d
+//
+// Order: panels of 6 keys by kScoreColumns registers of queries, each sum one accumulator in
+// increasing e. The keys are read as they lie, one number to all lanes; the queries of the block
+// (q, transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is
+// avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of
+// every panel falls out at its end: largest[panel][lane].
+#pragma once
+
+#include "kernels/arrays.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+constexpr int kPanel = 6;
+constexpr int kMaxPanels = kKeysPerTile / kPanel + 1;
+
+// How many of `left` rows the next panel takes.
+CLEARHEAD_INLINE int panel_rows(int64_t left) {
+    if (left >= kPanel + 3 || left == kPanel) return kPanel;
+    if (left > kPanel) return 4;
+    return static_cast<int>(left);
+}
+
+template <class T, int R, int C>
+void score_panel(const T* k, int64_t stride, const T* q, int64_t d, T* s, T* largest) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    typename V::Reg sum[R][C];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+        for (int c = 0; c < C; ++c) sum[r][c] = V::zero();
+    for (int64_t e = 0; e < d; ++e) {
+        typename V::Reg lanes[C];
+#pragma GCC unroll 8
+        for (int c = 0; c < C; ++c) lanes[c] = V::load(q + e * kRowsPerBlock + c * L);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) {
+            const auto number = V::all(k[r * stride + e]);
+#pragma GCC unroll 8
+            for (int c = 0; c < C; ++c) sum[r][c] = V::fma(number, lanes[c], sum[r][c]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int c = 0; c < C; ++c) {
+        auto most = sum[0][c];
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) {
+            V::store(s + r * kRowsPerBlock + c * L, sum[r][c]);
+            if (r) most = V::max(most, sum[r][c]);
+        }
+        V::store(largest + c * L, most);
+    }
+}
+
+template <class T, int C>
+void score_columns(const T* k, int64_t stride, const T* q, int64_t d, int64_t keys, T* s,
+                   T* largest) {
+    for (int64_t j = 0; j < keys;) {
+        const int rows = panel_rows(keys - j);
+        const T* from = k + j * stride;
+        T* to = s + j * kRowsPerBlock;
+        switch (rows) {
+            case 6:
+                score_panel<T, 6, C>(from, stride, q, d, to, largest);
+                break;
+            case 5:
+                score_panel<T, 5, C>(from, stride, q, d, to, largest);
+                break;
+            case 4:
+                score_panel<T, 4, C>(from, stride, q, d, to, largest);
+                break;
+            case 3:
+                score_panel<T, 3, C>(from, stride, q, d, to, largest);
+                break;
+            case 2:
+                score_panel<T, 2, C>(from, stride, q, d, to, largest);
+                break;
+            default:
+                score_panel<T, 1, C>(from, stride, q, d, to, largest);
+                break;
+        }
+        j += rows;
+        largest += kRowsPerBlock;
+    }
+}
+
+// `columns`: registers of queries in use, 64 / kLanes at most.
+template <class T>
+void score_tile(const T* k, int64_t stride, const T* q, int64_t d, int64_t keys, int columns, T* s,
+                T* largest) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes, C = V::kScoreColumns;
+    for (int c = 0; c < columns;) {
+        const int left = columns - c;
+        const int at = c * L;
+        if (left >= C) {
+            score_columns<T, C>(k, stride, q + at, d, keys, s + at, largest + at);
+            c += C;
+        } else if (C > 3 && left == 3) {
+            score_columns<T, (C > 3 ? 3 : 1)>(k, stride, q + at, d, keys, s + at, largest + at);
+            c += 3;
+        } else if (C > 2 && left == 2) {
+            score_columns<T, (C > 2 ? 2 : 1)>(k, stride, q + at, d, keys, s + at, largest + at);
+            c += 2;
+        } else {
+            score_columns<T, 1>(k, stride, q + at, d, keys, s + at, largest + at);
+            c += 1;
+        }
+    }
+}
+
+// The largest score of every panel again, after the tile was changed by a bias or a mask.
+template <class T>
+void panel_maxima(const T* s, int64_t keys, int columns, T* largest) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    for (int64_t j = 0; j < keys; largest += kRowsPerBlock) {
+        const int rows = panel_rows(keys - j);
+        for (int c = 0; c < columns; ++c) {
+            auto most = V::load(s + j * kRowsPerBlock + c * L);
+            for (int r = 1; r < rows; ++r)
+                most = V::max(most, V::load(s + (j + r) * kRowsPerBlock + c * L));
+            V::store(largest + c * L, most);
+        }
+        j += rows;
+    }
+}
+
+CLEARHEAD_INLINE int panels_of(int64_t keys) {
+    int panels = 0;
+    for (int64_t j = 0; j < keys; ++panels) j += panel_rows(keys - j);
+    return panels;
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,63 @@
+// Softmax over the keys, tile by tile, with the largest score so far taken away (Milakov and
+// Gimelshein 2018), all in units of log2, one query per lane:
+//
+//   m'    = max(m, largest of the tile)          decay = 2^(m - m')
+//   p[j]  = 2^(s[j] - m')                        in place of s
+//   t     = decay * (t + l * (m - m')) + sum over j of p[j] * (s[j] - m')        for the entropy
+//   l     = decay * l + sum over j of p[j]
+//
+// Order: a register of queries at a time, down the keys; each sum of a tile starts from zero. No
+// term of t is above 0, so the entropy
+//
+//   H = ln Z - ln 2 * t / Z ... of the weights p / Z:   (l / Z) * ln Z' - ln 2 * t / Z
+//
+// loses no digit by cancellation; Z is l, with the sink in it where there is one. A masked score
+// is -inf, its p exactly 0; where all scores so far are masked, m' is taken as 0.
+#pragma once
+
+#include "kernels/block.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+template <class T, bool entropy>
+void softmax_tile(Block<T>& b, const T* largest, int panels, int64_t keys, T* s) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    const auto none = V::all(-static_cast<T>(__builtin_inf()));
+    for (int at = 0; at < b.columns * L; at += L) {
+        auto most = V::load(largest + at);
+        for (int panel = 1; panel < panels; ++panel)
+            most = V::max(most, V::load(largest + panel * kRowsPerBlock + at));
+        const auto before = b.first ? none : V::load(b.m + at);
+        const auto m = V::max(before, most);
+        V::store(b.m + at, m);
+        const auto base = V::select(V::equal(m, none), V::zero(), m);
+        auto sum = V::zero(), slope = V::zero();
+        for (int64_t j = 0; j < keys; ++j) {
+            T* to = s + j * kRowsPerBlock + at;
+            const auto x = cut<T>(V::sub(V::load(to), base));
+            const auto p = exp2_cut<T>(x);
+            V::store(to, p);
+            sum = V::add(sum, p);
+            if (entropy) slope = V::fma(p, x, slope);
+        }
+        if (b.first) {
+            V::store(b.l + at, sum);
+            if (entropy) V::store(b.t + at, slope);
+            continue;
+        }
+        const auto gap = cut<T>(V::sub(before, base));
+        const auto decay = exp2_cut<T>(gap);
+        V::store(b.decay + at, decay);
+        const auto l = V::load(b.l + at);
+        if (entropy) {
+            const auto moved = V::fma(l, gap, V::load(b.t + at));
+            V::store(b.t + at, V::fma(moved, decay, slope));
+        }
+        V::store(b.l + at, V::fma(l, decay, sum));
+    }
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,51 @@
+// What one instruction set offers: a table of functions, the same for all of them.
+#pragma once
+
+#include "attention.h"
+
+namespace clearhead {
+
+// What the first pass leaves for the sweeps, per query (B, H, N): the largest score in units of
+// log2, and 1 / the sum of exp; 0 for a query that looks at nothing.
+struct Normalisers {
+    void* largest;
+    void* inverse;
+};
+
+// One piece of work: rows [begin, end) of a unit of one sample. In the first pass and in the row
+// sweep a row is a (head, query) pair, row r being query r % N of head first_head + r / N; the
+// key sweep takes keys [begin, end) of one head.
+struct Task {
+    int64_t sample, first_head, begin, end;
+};
+
+struct Kernels {
+    // Bytes that a worker needs for any task of the request, in the first pass and in a sweep.
+    size_t (*forward_scratch)(const Request&);
+    size_t (*sweep_scratch)(const Request&);
+    // out, visible, top, entropy, lse and the normalisers of up to kRowsPerTask rows.
+    void (*forward)(const Request&, const Task&, const Normalisers&, void* scratch);
+    // received and map of a range of keys, over all queries.
+    void (*sweep_keys)(const Request&, const Task&, const Normalisers&, void* scratch);
+    // All weights of up to kRowsPerBlock queries of `list` (nullptr: of the queries in order).
+    void (*sweep_rows)(const Request&, const Task&, const Normalisers&, const int64_t* list,
+                       void* out, int64_t rows, void* scratch);
+};
+
+constexpr int64_t kRowsPerBlock = 64;  // queries whose sums are kept at once
+constexpr int64_t kKeysPerTile = 66;   // 11 panels of 6; scores, keys and values fit the L1 cache
+constexpr int64_t kBlocksPerTask = 4;  // blocks that share one tile of keys while it is in cache
+constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
+
+// Defined by kernels/table.cpp of each instruction set; index 0 for float and the halves, 1 double.
+namespace baseline {
+extern const Kernels kernels[2];
+}
+namespace avx2 {
+extern const Kernels kernels[2];
+}
+namespace avx512 {
+extern const Kernels kernels[2];
+}
+
+}  // namespace clearhead

@@ -1,0 +1,67 @@
+// The scores of one block against one tile of keys, edited and masked: what forward and the sweeps
+// have in common. Every number here depends on its query and key alone, not on where tiles begin.
+#pragma once
+
+#include "kernels/bias.h"
+#include "kernels/scores.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+template <class T>
+struct Tile {
+    int64_t begin, keys;  // the range of keys, cut to what the block reaches
+    Seen seen;
+    bool bytes;  // whether `visible` holds the mask
+    int panels;
+    T *s, *largest, *bias;  // scratch: [keys][64], [panels][64], [keys][64]
+    uint8_t* visible;       // scratch: [keys][64]
+};
+
+template <class T>
+void lay_out(Tile<T>& tile, Arena& arena, const Request& r) {
+    tile.s = arena.take<T>(kKeysPerTile * kRowsPerBlock);
+    tile.largest = arena.take<T>(kMaxPanels * kRowsPerBlock);
+    tile.bias = r.bias.data ? arena.take<T>(kKeysPerTile * kRowsPerBlock) : nullptr;
+    tile.visible = arena.take<uint8_t>(kKeysPerTile * kRowsPerBlock);
+}
+
+// Fills the tile for keys [begin, end); `k` are the rows of keys from `begin`, `stride` apart.
+// False where no query of the block may look at any of them: nothing was read then but the mask.
+template <class T>
+bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, const T* k, int64_t stride,
+          int64_t begin, int64_t end) {
+    const int64_t from = larger(begin, b.low_min);
+    const int64_t to = smaller(end, b.high_max + 1);
+    tile.seen = class_of(b, from, to);
+    if (tile.seen == Seen::kNone) return false;
+    tile.begin = from;
+    tile.keys = to - from;
+    tile.bytes = needs_bytes(r);
+    const T* bias = nullptr;
+    if (r.bias.data) {
+        read_bias(r, b, sample, from, tile.keys, tile.bias);
+        bias = tile.bias;
+    }
+    if (tile.bytes) {
+        tile.seen = read_visible(r, b, sample, from, tile.keys, bias, tile.visible);
+        if (tile.seen == Seen::kNone) return false;
+    }
+    score_tile(k + (from - begin) * stride, stride, b.q, r.d_k, tile.keys, b.columns, tile.s,
+               tile.largest);
+    tile.panels = panels_of(tile.keys);
+    if (edits_scores(r)) edit_scores(r, b, sample, from, tile.keys, bias, tile.s);
+    if (tile.seen == Seen::kAll) {
+        std::memset(b.live, 1, kRowsPerBlock);
+    } else if (tile.bytes) {
+        mask_tile(b, tile.visible, tile.keys, tile.s);
+    } else {
+        mask_band(b, from, tile.keys, tile.s);
+    }
+    if (edits_scores(r) || tile.seen != Seen::kAll)
+        panel_maxima(tile.s, tile.keys, b.columns, tile.largest);
+    return true;
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,67 @@
+// The vector vocabulary: what a kernel may say, for T = float and double.
+//
+//   Vec<T>::kLanes            numbers in one register
+//   Vec<T>::kScoreColumns     registers of queries in one panel of scores; kMixColumns: of values
+//   load store all zero       memory to register and back (any alignment); one number to all lanes
+//   add sub mul div fma       fma(a, b, c) = a * b + c, one rounding where the machine has it
+//   max(a, b)                 b where either is NaN
+//   at_least(x, least)        max that keeps a NaN of x
+//   less equal                comparisons give a Mask; false beside NaN
+//   select(m, a, b)           a where m, else b; moves bits, so it may carry integers too
+//   both either any           on masks; load_mask and store_mask: one byte per lane, 0 or 1
+//   round                     to the nearest whole number
+//   scale2(p, n)              p * 2^n for a whole n; 0 where that falls below the normal range
+//   split(x, &e)              x = m * 2^e with m in [1, 2), for positive normal x
+//   sum                       over the lanes, always in the same order
+//   transpose(r)              kLanes registers of kLanes numbers
+//   from_half from_bfloat to_half to_bfloat   16-bit kinds, kLanes numbers at a time (T = float)
+//
+// Each file below says this for one instruction set, in an anonymous namespace: a shared inline
+// function compiled for AVX-512 could become the copy that the linker keeps for every machine.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#define CLEARHEAD_INLINE inline __attribute__((always_inline))
+
+#if defined(CLEARHEAD_ISA_avx512)
+#include "kernels/vec_avx512.h"
+#elif defined(CLEARHEAD_ISA_avx2)
+#include "kernels/vec_avx2.h"
+#else
+#include "kernels/vec_baseline.h"
+#endif
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+// An integer carried in the bits of a T, so that select and the lists of observe.h move it along.
+template <class T>
+struct Bits;
+template <>
+struct Bits<float> {
+    using Int = int32_t;
+};
+template <>
+struct Bits<double> {
+    using Int = int64_t;
+};
+
+template <class T>
+CLEARHEAD_INLINE T carry(int64_t whole) {
+    const auto narrow = static_cast<typename Bits<T>::Int>(whole);
+    T out;
+    std::memcpy(&out, &narrow, sizeof out);
+    return out;
+}
+
+template <class T>
+CLEARHEAD_INLINE int64_t carried(const T* at) {
+    typename Bits<T>::Int out;
+    std::memcpy(&out, at, sizeof out);
+    return out;
+}
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,184 @@
+// The vocabulary for AVX-512 (F, BW, DQ, VL): 16 floats or 8 doubles, 32 registers, masks of bits.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/vec_baseline.h"
+
+namespace clearhead::CLEARHEAD_ISA {
+namespace {
+
+template <class T>
+struct Vec;
+
+template <>
+struct Vec<float> {
+    static constexpr int kLanes = 16;
+    static constexpr int kScoreColumns = 4;  // 6 x 4 sums, 4 loads and a broadcast: 29 of 32
+    static constexpr int kMixColumns = 4;
+    using Reg = __m512;
+    using Mask = __mmask16;
+
+    static CLEARHEAD_INLINE Reg load(const float* p) { return _mm512_loadu_ps(p); }
+    static CLEARHEAD_INLINE void store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+    static CLEARHEAD_INLINE Reg all(float x) { return _mm512_set1_ps(x); }
+    static CLEARHEAD_INLINE Reg zero() { return _mm512_setzero_ps(); }
+    static CLEARHEAD_INLINE Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+    static CLEARHEAD_INLINE Reg sub(Reg a, Reg b) { return _mm512_sub_ps(a, b); }
+    static CLEARHEAD_INLINE Reg mul(Reg a, Reg b) { return _mm512_mul_ps(a, b); }
+    static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm512_div_ps(a, b); }
+    static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+    static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_ps(a, b); }
+    static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return max(all(least), x); }
+    static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+    static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {
+        return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+    }
+    static CLEARHEAD_INLINE Reg select(Mask m, Reg a, Reg b) {
+        return _mm512_mask_blend_ps(m, b, a);
+    }
+    static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return a & b; }
+    static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return a | b; }
+    static CLEARHEAD_INLINE bool any(Mask m) { return m != 0; }
+    static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        return _mm_test_epi8_mask(bytes, bytes);
+    }
+    static CLEARHEAD_INLINE void store_mask(uint8_t* p, Mask m) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m, 1));
+    }
+    static CLEARHEAD_INLINE float sum(Reg a) {
+        const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+        const __m128 four =
+            _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+        const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+        return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+    }
+    static CLEARHEAD_INLINE Reg round(Reg a) { return _mm512_roundscale_ps(a, 0x08); }
+    static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) { return _mm512_scalef_ps(p, n); }
+    static CLEARHEAD_INLINE Reg split(Reg x, Reg* e) {
+        *e = _mm512_getexp_ps(x);
+        return _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    }
+    static CLEARHEAD_INLINE Reg from_half(const uint16_t* p) {
+        return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+    }
+    static CLEARHEAD_INLINE Reg from_bfloat(const uint16_t* p) {
+        const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    }
+    static CLEARHEAD_INLINE void to_half(uint16_t* p, Reg x) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(x, 0x08));
+    }
+    static CLEARHEAD_INLINE void to_bfloat(uint16_t* p, Reg x) {
+        const __m512i bits = _mm512_castps_si512(x);
+        const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+        __m512i out = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+        const Mask nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        out = _mm512_mask_or_epi32(out, nan, bits, _mm512_set1_epi32(0x400000));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                            _mm512_cvtepi32_epi16(_mm512_srli_epi32(out, 16)));
+    }
+
+    // 16 x 16: pairs, then fours within each quarter, then the quarters themselves.
+    static CLEARHEAD_INLINE void transpose(Reg* r) {
+        Reg t[16], u[16];
+#pragma GCC unroll 8
+        for (int i = 0; i < 16; i += 2) {
+            t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+            t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < 16; i += 4) {
+            for (int c = 0; c < 2; ++c) {
+                const __m512d a = _mm512_castps_pd(t[i + c]), b = _mm512_castps_pd(t[i + 2 + c]);
+                u[i + 2 * c] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+                u[i + 2 * c + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+            }
+        }
+#pragma GCC unroll 8
+        for (int c = 0; c < 4; ++c) {
+            const Reg x0 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0x44);
+            const Reg x1 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0x44);
+            const Reg x2 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0xee);
+            const Reg x3 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0xee);
+            r[c] = _mm512_shuffle_f32x4(x0, x1, 0x88);
+            r[4 + c] = _mm512_shuffle_f32x4(x0, x1, 0xdd);
+            r[8 + c] = _mm512_shuffle_f32x4(x2, x3, 0x88);
+            r[12 + c] = _mm512_shuffle_f32x4(x2, x3, 0xdd);
+        }
+    }
+};
+
+template <>
+struct Vec<double> {
+    static constexpr int kLanes = 8;
+    static constexpr int kScoreColumns = 4;
+    static constexpr int kMixColumns = 4;
+    using Reg = __m512d;
+    using Mask = __mmask8;
+
+    static CLEARHEAD_INLINE Reg load(const double* p) { return _mm512_loadu_pd(p); }
+    static CLEARHEAD_INLINE void store(double* p, Reg x) { _mm512_storeu_pd(p, x); }
+    static CLEARHEAD_INLINE Reg all(double x) { return _mm512_set1_pd(x); }
+    static CLEARHEAD_INLINE Reg zero() { return _mm512_setzero_pd(); }
+    static CLEARHEAD_INLINE Reg add(Reg a, Reg b) { return _mm512_add_pd(a, b); }
+    static CLEARHEAD_INLINE Reg sub(Reg a, Reg b) { return _mm512_sub_pd(a, b); }
+    static CLEARHEAD_INLINE Reg mul(Reg a, Reg b) { return _mm512_mul_pd(a, b); }
+    static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm512_div_pd(a, b); }
+    static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
+    static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_pd(a, b); }
+    static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return max(all(least), x); }
+    static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+    static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {
+        return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+    }
+    static CLEARHEAD_INLINE Reg select(Mask m, Reg a, Reg b) {
+        return _mm512_mask_blend_pd(m, b, a);
+    }
+    static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return a & b; }
+    static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return a | b; }
+    static CLEARHEAD_INLINE bool any(Mask m) { return m != 0; }
+    static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+        return static_cast<Mask>(_mm_test_epi8_mask(bytes, bytes));
+    }
+    static CLEARHEAD_INLINE void store_mask(uint8_t* p, Mask m) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(m, 1));
+    }
+    static CLEARHEAD_INLINE double sum(Reg a) {
+        const __m256d half = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
+        const __m128d two =
+            _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+        return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    }
+    static CLEARHEAD_INLINE Reg round(Reg a) { return _mm512_roundscale_pd(a, 0x08); }
+    static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) { return _mm512_scalef_pd(p, n); }
+    static CLEARHEAD_INLINE Reg split(Reg x, Reg* e) {
+        *e = _mm512_getexp_pd(x);
+        return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    }
+
+    static CLEARHEAD_INLINE void transpose(Reg* r) {
+        Reg t[8];
+#pragma GCC unroll 4
+        for (int i = 0; i < 8; i += 2) {
+            t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
+            t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
+        }
+#pragma GCC unroll 2
+        for (int c = 0; c < 2; ++c) {
+            const Reg x0 = _mm512_shuffle_f64x2(t[c], t[2 + c], 0x44);
+            const Reg x1 = _mm512_shuffle_f64x2(t[4 + c], t[6 + c], 0x44);
+            const Reg x2 = _mm512_shuffle_f64x2(t[c], t[2 + c], 0xee);
+            const Reg x3 = _mm512_shuffle_f64x2(t[4 + c], t[6 + c], 0xee);
+            r[c] = _mm512_shuffle_f64x2(x0, x1, 0x88);
+            r[2 + c] = _mm512_shuffle_f64x2(x0, x1, 0xdd);
+            r[4 + c] = _mm512_shuffle_f64x2(x2, x3, 0x88);
+            r[6 + c] = _mm512_shuffle_f64x2(x2, x3, 0xdd);
+        }
+    }
+};
+
+}  // namespace
+}  // namespace clearhead::CLEARHEAD_ISA

@@ -1,0 +1,262 @@
+"""Attention in one fused pass: the arguments are read, the native kernel runs, what was seen returns.
+
+Nothing is copied on the way in: the kernel reads NumPy arrays and torch CPU tensors where they lie,
+whatever their strides. Nothing of size N × M is made unless ``rows`` or ``weights`` ask for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from clearhead import _native
+from clearhead.core.observation import Observation, Observe
+from clearhead.errors import ArgumentError, KindError, MemoryLimitError
+from clearhead.inputs.arrays import KINDS, Array, as_numpy, is_torch, observed_kind, readable
+from clearhead.inputs.biases import Alibi, bias_view
+from clearhead.inputs.call import Call, read
+from clearhead.inputs.masks import Mask, ResolvedMask
+from clearhead.inputs.shapes import fits_in_memory
+
+__all__ = ["attention"]
+
+_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
+_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+def attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    *,
+    mask: Mask | Array | None = None,
+    bias: Array | Alibi | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: Array | None = None,
+    observe: Observe | None = None,
+) -> Any:
+    """Exact multi-head attention, and what every position looks at.
+
+    out = softmax(softcap(query · keyᵀ · scale) + bias, over the keys that ``mask`` allows) · value
+
+    Args:
+        query: (..., H, N, d_k), a NumPy array or torch tensor of float32, float64, float16 or
+            bfloat16, any strides.
+        key: (..., H_kv, M, d_k), of the same kind and library. H is a multiple of H_kv: query head
+            h uses key head h // (H / H_kv).
+        value: (..., H_kv, M, d_v).
+        mask: who may look at whom: ``causal()``, ``window``, ``lengths``, ``segments``, joined with
+            ``&``, or a boolean array that broadcasts to (..., H, N, M), True = may look. A query
+            that may look at nothing gives 0.
+        bias: added to the scaled scores: an array that broadcasts from the right, of the query's
+            kind or float32, or ``alibi(slopes)``. −inf masks.
+        scale: any finite number; 1 / sqrt(d_k) by default.
+        softcap: cap · tanh(score / cap), before the bias; None for no cap.
+        sinks: (H,), one more logit in the sum of each head.
+        observe: what to return beside the output, see ``Observe``. Never changes the output.
+
+    Returns:
+        out, (..., H, N, d_v), of the kind and library of ``query``; with ``observe`` the pair
+        (out, ``Observation``).
+
+    Raises:
+        ShapeError, KindError, MaskError, ArgumentError: arguments that do not fit together.
+        MemoryLimitError: the result cannot fit in memory; nothing has been touched.
+
+    The pass over tiles of keys is that of Milakov and Gimelshein (2018) and of Dao et al. (2022),
+    the formula that of Vaswani et al. (2017, section 3.2).
+
+    >>> import numpy as np, clearhead as ch
+    >>> v = np.array([0.0, 1.0, 2.0], np.float32).reshape(1, 3, 1)
+    >>> out, seen = ch.attention(v * 0, v * 0, v, mask=ch.causal(), observe=ch.Observe(top=1))
+    >>> out.ravel().tolist(), seen.top_keys.ravel().tolist()
+    ([0.0, 0.5, 1.0], [0, 0, 0])
+    """
+    call = read(query, key, value, mask, bias, scale, softcap, sinks)
+    if observe is not None and not isinstance(observe, Observe):
+        raise KindError(
+            f"observe: found {type(observe).__name__}; wanted an Observe, for example "
+            "observe=clearhead.Observe(top=8)"
+        )
+    torch = None
+    if type(query) is not np.ndarray and is_torch(query):
+        torch = sys.modules["torch"]
+        from clearhead.core import torch_bridge
+
+        if torch_bridge.needs_torch(query, key, value):
+            if observe is None and bias is None and softcap is None and sinks is None:
+                return torch_bridge.differentiable_attention(
+                    query, key, value, mask=call.mask, scale=call.scale, sizes=call.sizes
+                )
+            from clearhead.core import steps
+
+            return steps.attention(
+                query, key, value, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks,
+                observe=observe,
+            )  # fmt: skip
+    _check_memory(call, observe)
+    *lead, _ = query.shape
+    out = _empty((*lead, call.sizes.d_v), query.dtype, torch)
+    seen = None if observe is None else _Seen.make(call, observe, torch)
+    _run(call, query, key, value, out, seen)
+    if seen is None:
+        return out
+    return out, seen.observation()
+
+
+def _run(
+    call: Call, query: Array, key: Array, value: Array, out: Array, seen: _Seen | None
+) -> None:
+    mask, softcap = call.mask, call.softcap
+    extras = None
+    if call.bias is not None or call.alibi is not None or call.sinks is not None:
+        extras = _extras(call)
+    try:
+        _native.attention(
+            _CODES[call.kind],
+            _handed(readable(query)),
+            _handed(readable(key)),
+            _handed(readable(value)),
+            _handed(out),
+            call.scale,
+            0.0 if softcap is None else softcap,
+            None if mask.everything else _handed_mask(mask),
+            extras,
+            None if seen is None else seen.handed(),
+        )
+    except MemoryError as error:
+        raise MemoryLimitError(
+            "attention: found no memory for the scratch of this call; wanted about 64 rows of "
+            "queries, keys and values for each thread; call with fewer queries, or set_threads(1)"
+        ) from error
+    except RuntimeError as error:  # CLEARHEAD_ISA names what cannot run
+        raise ArgumentError(str(error)) from error
+
+
+def _empty(shape: tuple[int, ...], kind: Any, torch: Any) -> Array:
+    return np.empty(shape, kind) if torch is None else torch.empty(shape, dtype=kind)
+
+
+def _handed(x: Array) -> Any:
+    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides)."""
+    if isinstance(x, np.ndarray):
+        return x.view(np.uint16) if x.dtype == _BFLOAT16 else x  # no buffer knows bfloat16
+    return x.data_ptr(), x.shape, x.stride()
+
+
+def _handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:
+    return (
+        mask.low,
+        mask.high,
+        mask.key_lengths,
+        mask.query_lengths,
+        mask.key_segments,
+        mask.query_segments,
+        mask.allowed,
+    )
+
+
+def _extras(call: Call) -> tuple[Any, ...]:
+    bias, code, slopes, anchor, sinks = None, 0, None, None, None
+    if call.bias is not None:
+        view = as_numpy(bias_view(call.bias, call.sizes))
+        code = _CODES[str(view.dtype)]
+        bias = _handed(readable(view))
+    if call.alibi is not None:
+        slopes, anchor = call.alibi.per_head(call.sizes.heads), call.mask.anchor
+    if call.sinks is not None:
+        sinks = np.ascontiguousarray(as_numpy(call.sinks).astype(np.float64))
+    return bias, code, slopes, anchor, sinks
+
+
+def _check_memory(call: Call, observe: Observe | None) -> None:
+    """Refuse outputs that cannot fit, before anything is touched."""
+    axes = call.sizes
+    heads = axes.samples * axes.heads
+    wanted = heads * axes.queries * axes.d_v * _SIZES[call.kind]
+    if observe is not None:
+        wide = _SIZES[observed_kind(call.kind)]
+        per_query = 4 + 4 * wide + observe.top * (4 + wide)
+        per_key = wide * (len(observe.rows or ()) + 1)
+        if observe.weights:
+            per_key += wide * axes.queries
+        wanted += heads * (axes.queries * per_query + axes.keys * per_key)
+        if observe.map is not None:
+            _, down = observe.blocks(axes.queries)
+            _, across = observe.blocks(axes.keys)
+            wanted += heads * down * across * wide
+    fits_in_memory(wanted, "attention")
+
+
+class _Seen(NamedTuple):
+    """The arrays of an observation, empty until the native pass fills them."""
+
+    arrays: dict[str, Array]
+    top: int
+    received_last: int
+    blocks: tuple[int, int]
+    rows: Any
+
+    @classmethod
+    def make(cls, call: Call, observe: Observe, torch: Any) -> _Seen:
+        axes = call.sizes
+        xp: Any = np if torch is None else torch
+        wide = getattr(xp, observed_kind(call.kind))
+        heads = (*axes.batch, axes.heads)
+        arrays = {"visible": _empty((*heads, axes.queries), xp.bool if torch else np.bool_, torch)}
+
+        def add(name: str, *shape: int, kind: Any = wide) -> None:
+            arrays[name] = _empty((*heads, *shape), kind, torch)
+
+        if observe.top:
+            add("top_keys", axes.queries, observe.top, kind=xp.int32)
+            add("top_weights", axes.queries, observe.top)
+        if observe.entropy:
+            add("entropy", axes.queries)
+        if observe.lse:
+            add("lse", axes.queries)
+        if observe.receives:
+            add("received", axes.keys)
+        tall = across = 1
+        if observe.map is not None:
+            tall, down = observe.blocks(axes.queries)
+            across, columns = observe.blocks(axes.keys)
+            add("map", down, columns)
+        rows = observe.row_indices(axes.queries)
+        if rows is not None:
+            add("rows", len(rows), axes.keys)
+            rows = np.asarray(rows, np.int64)
+        if observe.weights:
+            add("weights", axes.queries, axes.keys)
+        last = observe.received_last
+        return cls(arrays, observe.top, -1 if last is None else last, (tall, across), rows)
+
+    def handed(self) -> tuple[Any, ...]:
+        def put(name: str) -> Any:
+            array = self.arrays.get(name)
+            return None if array is None else _handed(array)
+
+        return (
+            put("visible"),
+            self.top,
+            put("top_keys"),
+            put("top_weights"),
+            put("entropy"),
+            put("lse"),
+            put("received"),
+            self.received_last,
+            put("map"),
+            *self.blocks,
+            self.rows,
+            0 if self.rows is None else len(self.rows),
+            put("rows"),
+            put("weights"),
+        )
+
+    def observation(self) -> Observation:
+        return Observation(**self.arrays)
