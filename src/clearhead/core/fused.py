@@ -1,4 +1,4 @@
-"""Attention in one fused pass: the arguments are read, the native kernel runs, what was seen returns.
+"""Attention in one fused pass: arguments are read, the native kernel runs, what was seen returns.
 
 Nothing is copied on the way in: the kernel reads NumPy arrays and torch CPU tensors where they lie,
 whatever their strides. Nothing of size N × M is made unless ``rows`` or ``weights`` ask for it.
