@@ -11,6 +11,16 @@ from clearhead.errors import ModelError
 
 __all__ = ["TranslationConfig"]
 
+# Beyond these a file is damaged or hostile: nothing is made room for before they are checked.
+_MOST = {
+    "vocabulary": 1_000_000,
+    "width": 16_384,
+    "heads": 1_024,
+    "inner": 131_072,
+    "encoder_layers": 256,
+    "decoder_layers": 256,
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class TranslationConfig:
@@ -45,6 +55,21 @@ class TranslationConfig:
     def __post_init__(self) -> None:
         if not self.inner:
             object.__setattr__(self, "inner", 4 * self.width)
+        for name, most in _MOST.items():
+            found = getattr(self, name)
+            if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= most:
+                raise ModelError(f"{name} is {found!r}; wanted a whole number from 1 to {most}")
+        if self.activation not in ("relu", "gelu"):
+            raise ModelError(f"activation is {self.activation!r}; wanted 'relu' or 'gelu'")
+        tags: tuple[Any, ...] = self.languages
+        if not tags or not all(isinstance(tag, str) and tag for tag in tags):
+            raise ModelError(f"languages is {self.languages!r}; wanted at least one tag, as 'fr'")
+        for layer, head in self.guided:
+            if not (0 <= layer < self.encoder_layers and 0 <= head < self.heads):
+                raise ModelError(
+                    f"guided names head {head} of layer {layer}; the encoder has "
+                    f"{self.encoder_layers} layers of {self.heads} heads"
+                )
         if self.width % self.heads or self.width % 2:
             raise ModelError(
                 f"width is {self.width}, heads is {self.heads}; "
@@ -62,7 +87,7 @@ class TranslationConfig:
             found = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"{path} cannot be read as JSON: {error}") from error
         return cls.from_dict(found, str(path))
 
@@ -76,10 +101,12 @@ class TranslationConfig:
         if unknown := sorted(set(values) - fields):
             raise ModelError(f"{name} has entries this version does not know: {unknown}")
         try:
-            if "languages" in values:
+            if isinstance(values.get("languages"), list):
                 values["languages"] = tuple(values["languages"])
             values["guided"] = tuple((int(a), int(b)) for a, b in values.get("guided", ()))
             return cls(**values)
+        except ModelError as error:
+            raise ModelError(f"{name} cannot be used: {error}") from None
         except (TypeError, ValueError) as error:
             raise ModelError(f"{name} cannot be used: {error}") from error
 

@@ -39,6 +39,7 @@ __all__ = [
     "logits",
     "place",
     "random_weights",
+    "weight_shapes",
 ]
 
 Weights = Mapping[str, Any]
@@ -232,3 +233,30 @@ def random_weights(config: TranslationConfig, seed: int = 0) -> dict[str, Any]:
         ],
         "decoder_norm": ones(),
     }
+
+
+def weight_shapes(config: TranslationConfig) -> dict[str, tuple[int, ...]]:
+    """Every weight of a model by its flat name, and its shape.
+
+    Example:
+        >>> shapes = weight_shapes(TranslationConfig(vocabulary=9, width=4, heads=1))
+        >>> shapes["embedding"], shapes["encoder.0.feed_forward.w_in"]
+        ((9, 4), (4, 16))
+    """
+    w, inner = config.width, config.inner
+    shapes: dict[str, tuple[int, ...]] = {"embedding": (config.vocabulary, w)}
+    stacks = (
+        ("encoder", config.encoder_layers, ("attention",)),
+        ("decoder", config.decoder_layers, ("self_attention", "cross_attention")),
+    )
+    for stack, layers, attentions in stacks:
+        for number in range(layers):
+            at = f"{stack}.{number}."
+            for block in attentions:
+                shapes |= {f"{at}{block}.{name}": (w, w) for name in ("w_q", "w_k", "w_v", "w_o")}
+                shapes[f"{at}norm_{block}"] = (w,)
+            shapes[f"{at}feed_forward.w_in"] = (w, inner)
+            shapes[f"{at}feed_forward.w_out"] = (inner, w)
+            shapes[f"{at}norm_feed_forward"] = (w,)
+        shapes[f"{stack}_norm"] = (w,)
+    return shapes

@@ -3,7 +3,8 @@
 Every piece stands for bytes, so any text comes back exactly. Words with characters that training
 hardly saw ("Łódź", "€", "🙂") are not spelt: each is replaced by a *slot*, a piece of its own that
 the model learns to carry over (Luong et al. 2015, "Addressing the rare word problem"), and the word
-is put back in the translation. Special pieces cannot be written by any text.
+is put back in the translation. So is a run of more than 100 characters without a space, which is no
+word. Special pieces cannot be written by any text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from clearhead.errors import ModelError, TextError
-from clearhead.model.words import words
+from clearhead.model.words import LONGEST_WORD, words_and_runs
 
 __all__ = ["Encoded", "Vocabulary"]
 
@@ -56,6 +57,10 @@ class Vocabulary:
         tokenizer: a byte-level BPE tokenizer whose first pieces are the special ones.
         characters: those that training saw often; a word with any other one gets a slot.
 
+    Attributes:
+        size: pieces in all.
+        pad, end: the two; ``slots``: the eight; ``special``: pieces below it are special.
+
     Example:
         >>> words = Vocabulary.learn(["the cat sat", "the mat"] * 50, size=300, languages=("fr",))
         >>> words.decode(words.encode("the hat").ids)
@@ -71,7 +76,7 @@ class Vocabulary:
         self.pad, self.end = self._id(PAD), self._id(END)
         self.slots = [self._id(f"<{i}>") for i in range(SLOTS)]
         self._slot_of = {piece: i for i, piece in enumerate(self.slots)}
-        self._space = self._id("Ġ")
+        self.special = self.slots[-1] + 1
 
     @classmethod
     def learn(
@@ -159,7 +164,6 @@ class Vocabulary:
 
     def decode(self, ids: Sequence[int], slots: Sequence[str] = ()) -> str:
         """Pieces to text: slots become their words; tags, padding and the end are left out."""
-        special = self.slots[-1]
         parts: list[str] = []
         run: list[int] = []
         for piece in ids:
@@ -168,10 +172,15 @@ class Vocabulary:
                 parts.append(self._text(run))
                 run = []
                 parts.append(slots[slot] if slot < len(slots) else "")
-            elif piece > special:
+            elif piece >= self.special:
                 run.append(piece)
         parts.append(self._text(run))
         return "".join(parts).removeprefix(" ")
+
+    def blank(self) -> frozenset[int]:
+        """Pieces that are white space alone."""
+        found = (self._tokenizer.encode(space).ids for space in " \t\n\r\u00a0\u2009\u202f\u3000")
+        return frozenset(ids[0] for ids in found if len(ids) == 1)
 
     def piece(self, piece: int) -> str:
         """The name of a piece, as views show it."""
@@ -212,14 +221,16 @@ class Vocabulary:
     def _words_to_replace(
         self, text: str, given: list[str] | None, also: Container[str]
     ) -> Iterable[tuple[int, int]]:
-        if given is None and also == () and self.characters.issuperset(text):
+        short = len(text) <= LONGEST_WORD
+        if given is None and also == () and short and self.characters.issuperset(text):
             return
-        for start, end in words(text):
+        for start, end in words_and_runs(text):
             word = text[start:end]
             if given is not None:
                 wanted = word in given
             else:
-                wanted = word in also or not self.characters.issuperset(word)
+                wanted = word in also or len(word) > LONGEST_WORD
+                wanted = wanted or not self.characters.issuperset(word)
             if wanted:
                 yield start, end
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-__all__ = ["words"]
+__all__ = ["LONGEST_WORD", "words", "words_and_runs"]
+
+LONGEST_WORD = 100
+"""Characters of the longest run between spaces that is taken for words."""
 
 _JOINERS = frozenset("'’-")
 
@@ -37,6 +41,24 @@ def words(text: str) -> list[tuple[int, int]]:
             while at < end and _goes_on(text, at):
                 at += 1
         found.append((start, at))
+    return found
+
+
+def words_and_runs(text: str) -> list[tuple[int, int]]:
+    """Where the words are, as :func:`words`, but a run too long for words counts as one.
+
+    Example:
+        >>> text = "see " + "a.b" * 40
+        >>> words_and_runs(text)
+        [(0, 3), (4, 124)]
+    """
+    if len(text) <= LONGEST_WORD:
+        return words(text)
+    found: list[tuple[int, int]] = []
+    for run in re.finditer(r"\S+", text):
+        start, end = run.span()
+        inside = [(0, end - start)] if end - start > LONGEST_WORD else words(run[0])
+        found += [(start + a, start + b) for a, b in inside]
     return found
 
 

@@ -1,0 +1,89 @@
+"""What comes of a line: its translation, the candidates, and what was done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clearhead.model.splitting import LONGEST
+from clearhead.model.vocabulary import Encoded
+from clearhead.model.words import LONGEST_WORD
+
+__all__ = ["Candidate", "LineWarning", "Translation", "joined"]
+
+
+class LineWarning(UserWarning):
+    """A line was not translated as it stands: it was cut, or a part of it carried over."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One translation of a sentence.
+
+    Attributes:
+        text: the translation.
+        log_probability: natural logarithm, the end included if it was reached; reading the pieces
+            again (forced decoding) gives the same number.
+        score: what candidates are compared by: ``log_probability`` / length^α.
+        finished: False where it reached the greatest length before its end.
+        ids: its pieces.
+    """
+
+    text: str
+    log_probability: float
+    score: float
+    finished: bool
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What came of one line.
+
+    Attributes:
+        source: the line.
+        text: its translation; empty for a blank line.
+        candidates: the n best, best first; of a line that was cut, those of its parts in order,
+            one each; none for a blank line.
+        notes: what a reader must know, one sentence each: where the line was cut, what was carried
+            over as it is, whether the translation stops before its end.
+    """
+
+    source: str
+    text: str
+    candidates: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the translation reached its end."""
+        return not self.candidates or self.candidates[0].finished
+
+
+def joined(
+    text: str, sources: Sequence[Encoded], found: Sequence[Sequence[Candidate]]
+) -> Translation:
+    """A line's translation out of those of its parts.
+
+    Args:
+        text: the line.
+        sources: its parts in pieces.
+        found: the candidates of each part, best first.
+    """
+    best = [candidates[0] for candidates in found]
+    notes = []
+    if len(sources) > 1:
+        pieces = sum(len(source.ids) for source in sources)
+        notes.append(
+            f"{pieces:,} pieces are more than {LONGEST}: translated in {len(sources)} parts"
+        )
+    runs = [word for source in sources for word in source.slots if len(word) > LONGEST_WORD]
+    notes += [f"{len(word):,} characters without a space are carried over" for word in runs]
+    notes += [
+        f"the translation stops after {len(candidate.ids)} pieces without its end"
+        for candidate in best
+        if not candidate.finished
+    ]
+    whole = " ".join(candidate.text for candidate in best if candidate.text)
+    candidates = tuple(found[0]) if len(sources) == 1 else tuple(best)
+    return Translation(text, whole, candidates, tuple(notes))
