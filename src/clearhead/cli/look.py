@@ -1,0 +1,77 @@
+"""``clearhead look``: a sentence, its translation, and where each word looks."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clearhead.cli.manners import say, write
+from clearhead.cli.options import (
+    as_json,
+    beam,
+    model_folder,
+    place,
+    sentence_of,
+    sentences,
+    to_language,
+)
+
+__all__ = ["command"]
+
+
+@click.command(
+    "look",
+    epilog="""Examples:
+
+\b
+  clearhead "The animal didn't cross the street because it was too tired."
+  clearhead "The cat saw the dog, and it ran." --word it --to de
+  clearhead look --json --layer 3 --head 0 < sentence.txt""",
+)
+@sentences
+@to_language
+@click.option(
+    "--word",
+    "words",
+    multiple=True,
+    metavar="WORD",
+    help="Only this word, closely; it:2 is the second “it”. May be given several times.",
+)
+@place
+@model_folder
+@beam
+@as_json
+def command(
+    sentences: tuple[str, ...],
+    to: str | None,
+    words: tuple[str, ...],
+    layer: int | None,
+    head: int | None,
+    folder: Path | None,
+    beam: int,
+    as_json: bool,
+) -> None:
+    """Translate a sentence and show which word looks at which.
+
+    Each word is shown with its most telling link: strong, and no habit of its head. The weight is
+    the share of a word's attention; what goes to special pieces (the end mark) is stated beside it.
+    "clearhead SENTENCE" is the same. Without a sentence, stdin is read.
+    """
+    text = sentence_of(sentences)
+    from clearhead.record.looking import look
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        record = look(text, folder, to, beam=beam)
+    for warning in caught:
+        say(str(warning.message))
+    chosen: Any = list(words) or None
+    if as_json:
+        write(record.to_json(chosen, layer, head))
+        return
+    from clearhead.view.terminal import show
+
+    show(record, chosen, layer, head)

@@ -1,0 +1,93 @@
+"""How every command ends: one clear line and a status, whatever went wrong."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from clearhead.errors import ClearheadError, TrainingError
+
+__all__ = ["run", "say", "write"]
+
+FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs ``clearhead`` with these arguments.
+
+    Returns:
+        0; 1 where the disk, a permission or the machine failed; 2 where the use or the input was
+        wrong; 130 after Ctrl-C. A reader who has seen enough (``| head``) is no failure.
+    """
+    from clearhead.cli.commands import clearhead
+
+    if sys.stdout is None:  # closed by who started this process
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # never die of a character
+    try:
+        status = clearhead.main(list(arguments), prog_name="clearhead", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx is not None else "clearhead"
+        told = error.format_message().rstrip(".")
+        return _fail(f"{told}; see {where} --help", WRONG_USE, where)
+    except click.ClickException as error:
+        return _fail(error.format_message(), FAILED)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except TrainingError as error:
+        return _fail(str(error), FAILED)
+    except ClearheadError as error:
+        return _fail(str(error), WRONG_USE)
+    except OSError as error:
+        _forget(sys.stdout)
+        if error.errno in (errno.EPIPE, errno.ESHUTDOWN):
+            return 0
+        return _fail(_of_system(error), FAILED)
+    except MemoryError:
+        return _fail("the memory of this machine is not enough", FAILED)
+
+
+def say(text: str) -> None:
+    """A remark on stderr, in one line."""
+    print(f"clearhead: {' '.join(text.split())}", file=sys.stderr)
+
+
+def write(text: str) -> None:
+    """Writes to stdout as UTF-8, whatever the locale says, with line ends as they are."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # a stream of the caller's own
+        sys.stdout.write(text)
+    else:
+        buffer.write(text.encode("utf-8"))
+        buffer.flush()
+
+
+def _fail(text: str, status: int, command: str = "clearhead") -> int:
+    print(f"{command}: {' '.join(text.split())}", file=sys.stderr)
+    return status
+
+
+def _of_system(error: OSError) -> str:
+    told = error.strerror or str(error)
+    return f"{error.filename}: {told}" if error.filename else told
+
+
+def _forget(stream: object) -> None:
+    """Points a stream that cannot be written at nothing, so that its last flush is silent."""
+    try:
+        descriptor = stream.fileno()  # type: ignore[attr-defined]
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)
+    except (OSError, ValueError, AttributeError):
+        return

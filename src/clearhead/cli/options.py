@@ -1,0 +1,104 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clearhead.errors import TextError
+
+__all__ = [
+    "as_json",
+    "beam",
+    "input_lines",
+    "model_folder",
+    "place",
+    "sentence_of",
+    "sentences",
+    "stdin_bytes",
+    "to_language",
+]
+
+Decorator = Callable[[Any], Any]
+
+sentences: Decorator = click.argument("sentences", nargs=-1, metavar='"SENTENCE"')
+model_folder: Decorator = click.option(
+    "--model",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of another model; the default is the bundled one.",
+)
+to_language: Decorator = click.option(
+    "--to", metavar="fr|de", help="Language of the translation; the default is French."
+)
+beam: Decorator = click.option(
+    "--beam",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Width of the search; 1 is greedy.",
+)
+as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def place(command: Any) -> Any:
+    """``--layer`` and ``--head``, both counted from 0."""
+    for name in ("head", "layer"):
+        command = click.option(
+            f"--{name}", type=int, metavar="N", help=f"Only this {name}, counted from 0."
+        )(command)
+    return command
+
+
+def sentence_of(given: Sequence[str]) -> str:
+    """The one sentence of a command: its argument, or what stdin holds.
+
+    Raises:
+        click.UsageError: none, or several.
+        TextError: stdin is not UTF-8.
+    """
+    if len(given) > 1:
+        raise click.UsageError(
+            f"found {len(given)} sentences; put the sentence in quotation marks: "
+            f'"{" ".join(given[:4])}{" …" if len(given) > 4 else ""}"'
+        )
+    if given and given[0] != "-":
+        return given[0]
+    if not given and sys.stdin is not None and sys.stdin.isatty():
+        raise click.UsageError("found no sentence; put one in quotation marks")
+    return "\n".join(text for text, _ in input_lines(stdin_bytes()))
+
+
+def stdin_bytes() -> Iterable[bytes]:
+    """The lines of stdin as bytes; none where it is closed."""
+    return sys.stdin.buffer if sys.stdin is not None else ()
+
+
+def input_lines(stream: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Lines of a stream, as (text, what ended it): "\\n", or "\\r\\n"; the last may lack it.
+
+    Only "\\n" ends a line: U+2028, U+0085, a form feed or NUL are characters like any other.
+
+    Raises:
+        TextError: a line that is not UTF-8; those before it have been given.
+
+    Example:
+        >>> list(input_lines([b"a\\xe2\\x80\\xa8b\\n", b"\\r\\n", b"c"]))
+        [('a\\u2028b', '\\n'), ('', '\\r\\n'), ('c', '\\n')]
+    """
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise TextError(
+                f"line {number} is not UTF-8: byte {line[error.start]:#04x} at {error.start}; "
+                "convert the input, for example with iconv -t UTF-8"
+            ) from None
+        end = "\r\n" if text.endswith("\r\n") else "\n"
+        yield text.removesuffix("\n").removesuffix("\r" if end == "\r\n" else ""), end

@@ -1,0 +1,134 @@
+"""``clearhead translate``: line in, line out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clearhead.cli.manners import say, write
+from clearhead.cli.options import (
+    as_json,
+    beam,
+    input_lines,
+    model_folder,
+    sentences,
+    stdin_bytes,
+    to_language,
+)
+from clearhead.errors import TextError
+
+__all__ = ["command"]
+
+_AT_ONCE = 256  # lines: enough to sort by length, few enough to see them come
+
+
+@click.command(
+    "translate",
+    epilog="""Examples:
+
+\b
+  clearhead translate "How are you?"
+  clearhead translate --to de < english.txt > german.txt""",
+)
+@sentences
+@to_language
+@beam
+@model_folder
+@as_json
+def command(
+    sentences: tuple[str, ...], to: str | None, beam: int, folder: Path | None, as_json: bool
+) -> None:
+    """Translate lines into French or German.
+
+    Reads stdin and writes stdout, a line for each line, blank lines too; or translates the
+    sentences given. Lines end at a line feed alone. A line that is too long for the model is
+    translated in parts, and stderr says so.
+    """
+    from clearhead.model.translator import load_translator
+
+    translator = load_translator(folder)
+    language = to or translator.config.languages[0]
+    if language not in translator.config.languages:
+        wanted = " or ".join(translator.config.languages)
+        raise click.UsageError(f"--to is {language!r}; this model translates to {wanted}")
+    lines = ((text, "\n") for text in sentences) if sentences else input_lines(stdin_bytes())
+    progress = _Progress(shown=not sentences)
+    number = 0
+    for batch in _batches(lines, 1 if not sentences and sys.stdin.isatty() else _AT_ONCE):
+        texts = [text for text, _ in batch]
+        found = translator.translations(texts, language, beam=beam, done=progress.add)
+        progress.clear()
+        for (_, end), translation in zip(batch, found, strict=True):
+            number += 1
+            for note in translation.notes:
+                say(f"line {number}: {note}" if not sentences else note)
+            write(_json(translation, language) if as_json else _line(translation.text) + end)
+        progress.show()
+    progress.clear()
+
+
+def _line(text: str) -> str:
+    """A translation in one line, whatever the model wrote."""
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _json(translation: Any, language: str) -> str:
+    best = translation.candidates[:1]
+    held = {
+        "source": translation.source,
+        "translation": translation.text,
+        "language": language,
+        "log_probability": best[0].log_probability if best else None,
+        "finished": translation.finished,
+        "notes": list(translation.notes),
+    }
+    return json.dumps(held, ensure_ascii=False) + "\n"
+
+
+def _batches(lines: Iterator[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
+    """Lines in groups of ``size``; those before a line that cannot be read come out first."""
+    batch = []
+    try:
+        for line in lines:
+            batch.append(line)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except TextError:
+        yield batch
+        raise
+    if batch:
+        yield batch
+
+
+class _Progress:
+    """How many lines are done, in the last line of a terminal; silent anywhere else."""
+
+    def __init__(self, shown: bool) -> None:
+        self.shown = shown and sys.stderr.isatty() and not sys.stdin.isatty()
+        self.done, self.start = 0, time.monotonic()
+
+    def add(self, lines: int) -> None:
+        """Counts lines that are translated."""
+        self.done += lines
+        self.show()
+
+    def show(self) -> None:
+        """Shows the count and the speed."""
+        speed = self.done / max(time.monotonic() - self.start, 1e-9)
+        self._put(f"{self.done:,} lines, {speed:,.1f} a second")
+
+    def clear(self) -> None:
+        """Takes it away, so that what is printed stands alone."""
+        self._put("")
+
+    def _put(self, text: str) -> None:
+        if self.shown:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()

@@ -1,0 +1,116 @@
+"""A census of heads: what each mostly does, and which of its links are telling.
+
+Nothing is known beforehand of any head. A link is telling when it is strong and no habit: not what
+the head does at that distance anyway (many heads look at the word before), and not a word that it
+looks at from everywhere (many look at the full stop).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearhead.record.record import Record, Sight
+
+__all__ = ["Head", "census", "telling", "telling_links"]
+
+HABITS = ("the previous word", "the next word", "itself", "special pieces")
+_MOSTLY = 0.4  # share from which a head is said to do one thing mostly
+
+
+@dataclass(frozen=True)
+class Head:
+    """What one head does in one sentence.
+
+    Attributes:
+        layer, head: from 0.
+        shares: of its weight, the mean over the words, by where it goes: "the previous word",
+            "the next word", "itself", "special pieces", "other words".
+        telling: how telling its links are, from 0 to 1, the mean over the words.
+    """
+
+    layer: int
+    head: int
+    shares: dict[str, float]
+    telling: float
+
+    @property
+    def mostly(self) -> str:
+        """Where most of its weight goes; "other words" where no place has two fifths of it."""
+        place = max(self.shares, key=lambda name: self.shares[name])
+        return place if self.shares[place] >= _MOSTLY else "other words"
+
+
+def census(record: Record) -> list[Head]:
+    """Every head of the encoder, the most telling first.
+
+    Example:
+        >>> import clearhead as ch
+        >>> heads = census(ch.look("The cat sat on the mat because it was tired."))
+        >>> len(heads), round(sum(heads[0].shares.values()), 3)
+        (24, 1.0)
+    """
+    sight = record.encoder
+    w, told = sight.weights, telling(sight)
+    words = max(len(sight.queries), 1)
+    found = []
+    for layer in range(w.shape[0]):
+        for head in range(w.shape[1]):
+            each = w[layer, head]
+            masses = [np.trace(each, k) / words for k in (-1, 1, 0)]
+            masses.append(sight.special[layer, head].mean() if len(sight.queries) else 0.0)
+            rest = 1 - sum(masses)
+            shares = dict(zip((*HABITS, "other words"), [*masses, rest], strict=True))
+            best = told[layer, head].max(-1, initial=0).mean() if len(sight.queries) else 0.0
+            found.append(Head(layer, head, {n: float(s) for n, s in shares.items()}, float(best)))
+    return sorted(found, key=lambda head: -head.telling)
+
+
+def telling(sight: Sight) -> Any:
+    """How telling each link is, (layers, heads, words, words), from 0 to 1; 0 beside itself.
+
+    weight · (1 − habit), where habit is the larger of two means over the *other* words of the
+    sentence: of the weight that the head gives at the same distance, and of what it gives to the
+    same word. Both are pulled towards 0 where there is little to go by: the sum is divided by one
+    more than the number of words.
+    """
+    w = sight.weights
+    looking, looked = w.shape[-2:]
+    if not w.size:
+        return np.zeros_like(w)
+    habit = (w.sum(-2, keepdims=True) - w) / looking
+    if sight.kind != "encoder":
+        return w * (1 - habit)
+    distance = np.arange(looked) - np.arange(looking)[:, None] + looking - 1  # from 0
+    there = np.zeros((*w.shape[:2], looking + looked - 1))
+    for i in range(looking):
+        there[..., distance[i]] += w[..., i, :]
+    count = np.bincount(distance.ravel())
+    habit = np.maximum(habit, (there[..., distance] - w) / count[distance])
+    return w * (1 - habit) * (1 - np.eye(looking))
+
+
+def telling_links(
+    record: Record,
+    word: str | int | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+) -> list[dict[str, Any]]:
+    """The links of a record, the most telling first.
+
+    Args:
+        record: what :func:`clearhead.look` returned.
+        word: only links from this one; None is all.
+        layer, head: only these; None is all.
+
+    Returns:
+        dictionaries as of :meth:`Record.links`, with "telling" beside "weight".
+    """
+    told = telling(record.encoder)
+    found = record.encoder.links(word, layer, head)
+    for link in found:
+        place = tuple(link[name] for name in ("layer", "head", "from_index", "to_index"))
+        link["telling"] = round(float(told[place]), 6)
+    return sorted(found, key=lambda link: -link["telling"])

@@ -1,0 +1,1 @@
+"""What is shown: views, which read a record and nothing else."""

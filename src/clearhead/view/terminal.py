@@ -1,0 +1,210 @@
+"""A record in a terminal: where each word looks, as a list with bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from clearhead.record.census import census, telling_links
+from clearhead.record.record import Record
+from clearhead.view.parts import (
+    ACCENT,
+    GUIDED,
+    QUIET,
+    STRONG,
+    bar,
+    console_for,
+    fitted,
+    paragraph,
+    percent,
+    printable,
+    printed_width,
+    shortened,
+)
+
+__all__ = ["LANGUAGES", "heading", "show", "special_name"]
+
+LANGUAGES = {"fr": "French", "de": "German", "en": "English"}
+_HEADS = 3  # shown for one word
+_LINKS = 3  # shown in each of them
+_LONGEST_NAME = 14
+
+
+def show(
+    record: Record,
+    words: Sequence[str | int] | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    console: Console | None = None,
+) -> None:
+    """Prints a record.
+
+    Args:
+        record: what :func:`clearhead.look` returned.
+        words: those to look at closely, in their most telling heads; None shows every word with
+            its most telling link.
+        layer, head: only these, from 0.
+        console: where to print; None is the standard output.
+    """
+    console = console or console_for()
+    lines = [*heading(record, console), Text()]
+    if words is None:
+        lines += _every_word(record, layer, head, console)
+    else:
+        chosen = dict.fromkeys(i for word in words for i in record.encoder.queries.find(word))
+        for index in chosen:
+            lines += _one_word(record, index, layer, head, console)
+    lines += _about_guiding(record, console)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def heading(record: Record, console: Console) -> Iterator[Text]:
+    """The sentence and its translation."""
+    yield Text()
+    yield from paragraph(console, shortened(record.sentence), STRONG)
+    if record.translation is not None:
+        found = Text(printable(shortened(record.translation)), style=ACCENT)
+        language = LANGUAGES.get(record.language or "", record.language or "")
+        found.append(f"  {language}", style=QUIET)
+        yield from paragraph(console, found)
+
+
+def special_name(record: Record) -> str:
+    """What to call the pieces that stand for no characters."""
+    special = record.encoder.keys.special
+    if len(special) == 1 and record.pieces[-1].span is None:
+        return "end mark"
+    return "special pieces"
+
+
+def _every_word(
+    record: Record, layer: int | None, head: int | None, console: Console
+) -> Iterator[Text]:
+    """One line a word: its most telling link."""
+    best: dict[int, dict[str, Any]] = {}
+    for link in telling_links(record, None, layer, head):
+        best.setdefault(link["from_index"], link)
+    where = _where(record, layer, head)
+    if layer is not None and head is not None:
+        title = f"Where each word looks in {where}: its strongest link to another word."
+    else:
+        title = f"Where each word looks: its most telling link in {where}."
+    yield from paragraph(console, title)
+    yield Text()
+    if not best:
+        yield from paragraph(console, "There is no other word to look at.", QUIET)
+        return
+    name = special_name(record)
+    columns = _columns(record.words, console.width, len(name))
+    yield _row(columns, ("word", "looks at", "", "weight", "layer", "head", name), QUIET)
+    for i, word in enumerate(record.words):
+        if i not in best:
+            continue
+        link = best[i]
+        guided = (link["layer"], link["head"]) in record.guided
+        aside = record.encoder.special[link["layer"], link["head"], i]
+        strip = bar(link["weight"], columns[2], _plain(console))
+        texts = (word, link["to"], strip, percent(link["weight"]),
+                 str(link["layer"]), str(link["head"]), percent(aside))  # fmt: skip
+        yield _row(columns, texts, guided=guided)
+    yield Text()
+
+
+def _one_word(
+    record: Record, index: int, layer: int | None, head: int | None, console: Console
+) -> Iterator[Text]:
+    """A few heads, most telling first, with the strongest links of the word in each."""
+    links = telling_links(record, index, layer, head)
+    word = fitted(record.words[index], min(printed_width(record.words[index][:200]), 40)).strip()
+    line = Text("“").append(word, STRONG).append("”")
+    if record.words.count(record.words[index]) > 1:
+        line.append(f", word {index + 1} of {len(record.words)},")
+    line.append(" looks")
+    shown = links if layer is not None or head is not None else links[:_HEADS]
+    if shown is not links and len(links) > len(shown):
+        line.append(f", in its most telling {len(shown)} of {len(links)} heads")
+    yield from paragraph(console, line.append(":"))
+    yield Text()
+    if not links:
+        yield from paragraph(console, "There is no other word to look at.", QUIET)
+        yield Text()
+    mostly = {(each.layer, each.head): each.mostly for each in census(record)}
+    for link in shown:
+        place = link["layer"], link["head"]
+        yield from _in_one_head(record, index, place, mostly[place], console)
+
+
+def _in_one_head(
+    record: Record, index: int, place: tuple[int, int], mostly: str, console: Console
+) -> Iterator[Text]:
+    sight = record.encoder
+    row = sight.weights[place][index]
+    others = sorted((j for j in range(len(row)) if j != index), key=lambda j: -row[j])[:_LINKS]
+    special, own = float(sight.special[place][index]), float(row[index])
+    rest = max(1 - special - own - float(sum(row[j] for j in others)), 0.0)
+    title = Text("  ").append(f"layer {place[0]} · head {place[1]}", ACCENT)
+    if place in record.guided:
+        title.append("  guided", GUIDED)
+    elif mostly != "other words":
+        title.append(f"  mostly looks at {mostly}", QUIET)
+    yield title
+    names = [fitted(record.words[j], _LONGEST_NAME) for j in others]
+    wide = max((printed_width(name.rstrip()) for name in names), default=0)
+    room = max(console.width - wide - 14, 8)
+    for j, name in zip(others, names, strict=True):
+        line = Text("    ").append(fitted(name.rstrip(), wide)).append("  ")
+        line.append(fitted(bar(row[j], room, _plain(console)), room), ACCENT)
+        yield line.append(fitted(percent(row[j]), 6, right=True))
+    left = f"{special_name(record)} {percent(special)}, all else {percent(rest)}"
+    yield Text("    ").append(f"itself {percent(own)}, {left}", QUIET)
+    yield Text()
+
+
+def _about_guiding(record: Record, console: Console) -> Iterator[Text]:
+    if not record.guided:
+        return
+    names = " and ".join(f"layer {layer} head {head}" for layer, head in record.guided)
+    told = f": training pulled {names} to the noun that “it” stands for; no other head was guided."
+    line = Text("guided", GUIDED).append(told, QUIET)
+    yield from paragraph(console, line)
+    yield Text()
+
+
+def _where(record: Record, layer: int | None, head: int | None) -> str:
+    if layer is not None and head is not None:
+        return f"layer {layer} head {head}"
+    if layer is not None:
+        return f"the {record.heads} heads of layer {layer}"
+    if head is not None:
+        return f"head {head} of {record.layers} layers"
+    return f"{record.layers} layers of {record.heads} heads"
+
+
+def _columns(words: Iterable[str], width: int, aside: int) -> tuple[int, ...]:
+    """Widths of: word, looks at, bar, weight, layer, head, special."""
+    longest = max((printed_width(printable(word[:60])) for word in words), default=0)
+    name = min(max(longest, 8), _LONGEST_NAME)
+    fixed = (name, name, 0, 6, 5, 4, aside)
+    room = width - 2 - sum(fixed) - 2 * len(fixed) - 8
+    return (name, name, max(min(room, 30), 6), 6, 5, 4, aside)
+
+
+def _row(
+    columns: tuple[int, ...], texts: Sequence[str], style: str = "", guided: bool = False
+) -> Text:
+    styles = ("", STRONG, ACCENT, "", QUIET, QUIET, QUIET)
+    line = Text("  ")
+    for at, (text, width) in enumerate(zip(texts, columns, strict=True)):
+        line.append(fitted(text, width, right=at > 2), style or styles[at]).append("  ")
+    if guided:
+        line.append("guided", GUIDED)
+    line.rstrip()
+    return line
+
+
+def _plain(console: Console) -> bool:
+    return not console.encoding.lower().startswith("utf")
