@@ -147,43 +147,86 @@ void sort_heap(T* score, T* key, int64_t size) {
     }
 }
 
+// One query's list to its places in the outputs: `asked` of them, of which `filled` are real.
+template <class T>
+CLEARHEAD_INLINE void write_list(const Observe& see, int64_t row, const T* weight, const T* key,
+                                 int64_t filled) {
+    const int64_t asked = see.top;
+    int32_t* to_key = see.top_keys + row * asked;
+    T* to_weight = static_cast<T*>(see.top_weights) + row * asked;
+    int64_t k = 0;
+    if (sizeof(T) == sizeof(int32_t) && asked == 8 && filled == 8) {  // the usual request
+        std::memcpy(to_weight, weight, 8 * sizeof(T));
+        std::memcpy(to_key, key, 8 * sizeof(int32_t));
+        return;
+    }
+    for (; k < filled; ++k) {
+        to_key[k] = static_cast<int32_t>(carried(key + k));
+        to_weight[k] = weight[k];
+    }
+    for (; k < asked; ++k) {
+        to_key[k] = -1;
+        to_weight[k] = 0;
+    }
+}
+
+// The scores of a list become weights; an entry that was never filled, -inf, gets 0.
+template <class T>
+CLEARHEAD_INLINE typename Vec<T>::Reg weight_of(typename Vec<T>::Reg score, typename Vec<T>::Reg m,
+                                                typename Vec<T>::Reg inverse) {
+    using V = Vec<T>;
+    const auto p = V::mul(exp2<T>(V::sub(score, m)), inverse);
+    const auto none = V::equal(score, V::all(-static_cast<T>(__builtin_inf())));
+    return V::select(none, V::zero(), p);
+}
+
+// Lists of one register of queries, [rank][lane], turned to [lane][rank].
+template <class T>
+CLEARHEAD_INLINE void turn_lists(const T* from, int64_t kept, T* to) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    for (int64_t k = 0; k < kept; k += L) {
+        typename V::Reg square[L];
+        for (int i = 0; i < L; ++i)
+            square[i] = k + i < kept ? V::load(from + (k + i) * kRowsPerBlock) : V::zero();
+        V::transpose(square);
+        for (int i = 0; i < L; ++i) V::store(to + i * kLongestList + k, square[i]);
+    }
+}
+
 // The lists of the block to the outputs, scores as weights. `row` of each lane is its place in
 // (B, H, N); m and inverse the normalisers.
 template <class T>
 void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, const T* inverse) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
-    const int64_t asked = r.observe.top, kept = ranks_kept(r);
-    const int64_t real = smaller(asked, r.keys);
-    auto* weights = static_cast<T*>(r.observe.top_weights);
-    const bool heaps = kept > kLongestList;
-    if (!heaps && !b.first) {
+    const int64_t kept = ranks_kept(r);
+    const int64_t real = smaller(r.observe.top, r.keys);
+    if (b.first) {  // nothing was seen
+        for (int lane = 0; lane < b.count; ++lane) write_list<T>(r.observe, row[lane], m, m, 0);
+    } else if (kept <= kLongestList) {
+        T weights[L * kLongestList], keys[L * kLongestList];
         for (int at = 0; at < b.columns * L; at += L) {
             for (int64_t k = 0; k < real; ++k) {
                 T* to = b.top_scores + k * kRowsPerBlock + at;
-                const auto p = exp2<T>(V::sub(V::load(to), V::load(m + at)));
-                V::store(to, V::mul(p, V::load(inverse + at)));
+                V::store(to, weight_of<T>(V::load(to), V::load(m + at), V::load(inverse + at)));
             }
+            turn_lists(b.top_scores + at, kept, weights);
+            turn_lists(b.top_keys + at, kept, keys);
+            for (int lane = at; lane < at + L && lane < b.count; ++lane)
+                write_list(r.observe, row[lane], weights + (lane - at) * kLongestList,
+                           keys + (lane - at) * kLongestList, real);
         }
-    }
-    for (int lane = 0; lane < b.count; ++lane) {
-        const int64_t filled = b.first ? 0 : heaps ? b.top_filled[lane] : real;
-        T* score = b.top_scores + (heaps ? lane * kept : lane);
-        const T* key = b.top_keys + (heaps ? lane * kept : lane);
-        const int64_t step = heaps ? 1 : kRowsPerBlock;
-        if (heaps && filled) {
-            sort_heap(score, b.top_keys + lane * kept, filled);
-            for (int64_t k = 0; k < filled; k += L) {
-                const auto p = exp2<T>(V::sub(V::load(score + k), V::all(m[lane])));
-                V::store(score + k, V::mul(p, V::all(inverse[lane])));
-            }
-        }
-        int32_t* out_key = r.observe.top_keys + row[lane] * asked;
-        T* out_weight = weights + row[lane] * asked;
-        for (int64_t k = 0; k < asked; ++k) {
-            const int64_t found = k < filled ? carried(key + k * step) : -1;
-            out_key[k] = static_cast<int32_t>(found);
-            out_weight[k] = found < 0 ? T(0) : score[k * step];
+    } else {
+        for (int lane = 0; lane < b.count; ++lane) {
+            T* score = b.top_scores + lane * kept;
+            T* key = b.top_keys + lane * kept;
+            const int64_t filled = b.top_filled[lane];
+            sort_heap(score, key, filled);
+            for (int64_t k = 0; k < filled; k += L)
+                V::store(score + k,
+                         weight_of<T>(V::load(score + k), V::all(m[lane]), V::all(inverse[lane])));
+            write_list(r.observe, row[lane], score, key, filled);
         }
     }
 }
