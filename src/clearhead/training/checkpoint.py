@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,16 @@ def write(folder: Path, state: dict[str, Any], *, keep: int = 2) -> Path:
             os.fsync(file.fileno())
         beside.replace(path)
     except (OSError, RuntimeError) as error:  # torch.save reports a full disk as RuntimeError
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink()
         raise TrainingError(
             f"checkpoint {path} cannot be written ({error}); the last one is whole: free some "
             "space or mend the permission, then start the same command again"
         ) from error
-    for old in sorted(folder.glob("checkpoint-*.pt"))[:-keep]:
-        old.unlink(missing_ok=True)
+    spent = sorted(folder.glob("checkpoint-*.pt"))[:-keep]
+    for old in [*spent, *folder.glob("checkpoint-*.part")]:  # .part: of a process that was killed
+        with contextlib.suppress(OSError):
+            old.unlink()
     return path
 
 

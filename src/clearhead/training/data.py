@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,22 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from clearhead.errors import TrainingError
+from clearhead.errors import ArgumentError
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.words import words
 
-__all__ = ["Batch", "Pairs", "batches", "prepare", "read_lines", "read_pairs"]
+__all__ = ["Batch", "Pairs", "batches", "prepare", "read_lines", "read_pairs", "with_language"]
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file, gzip or plain; only "\\n" ends a line (U+2028 does not)."""
+    """The lines of a text file, gzip or plain; only "\\n" ends a line (U+2028 does not).
+
+    Raises:
+        ArgumentError: the file is missing, damaged, or not UTF-8.
+    """
     path = Path(path)
     try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with opened as file:
-            text = file.read().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{path} cannot be read as UTF-8 text: {error}") from error
+        held = path.read_bytes()
+        text = (gzip.decompress(held) if path.suffix == ".gz" else held).decode("utf-8")
+    except FileNotFoundError as error:
+        raise ArgumentError(
+            f"{path} is not there; files are found from the folder in which the command runs"
+        ) from error
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ArgumentError(f"{path} cannot be read as UTF-8 text: {error}") from error
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -34,13 +42,13 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     """The first two columns of a TSV(.gz) file.
 
     Raises:
-        TrainingError: a line has fewer than two columns; the message names it.
+        ArgumentError: a line has fewer than two columns; the message names it.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), 1):
         columns = line.split("\t")
         if len(columns) < 2:
-            raise TrainingError(
+            raise ArgumentError(
                 f"{path}, line {number}: found {len(columns)} column; wanted source TAB target"
             )
         pairs.append((columns[0], columns[1]))
@@ -128,7 +136,7 @@ def batches(pairs: Pairs, *, tokens: int, seed: int, epoch: int) -> list[Any]:
     """The batches of an epoch, as arrays of pair numbers: alike in length, in random order.
 
     The order depends on seed and epoch alone, so a run that was interrupted goes on as it would
-    have. ``tokens`` bounds what a batch holds, padding included.
+    have. ``tokens`` bounds the pairs of a batch times the pieces of its longest pair.
     """
     rng = np.random.default_rng((seed, epoch))
     source, target = np.diff(pairs.source_at), np.diff(pairs.target_at)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from clearhead.errors import TrainingError
+from clearhead.errors import ArgumentError
 
 __all__ = ["Recipe"]
 
@@ -18,12 +18,13 @@ class Recipe:
 
     Attributes:
         pairs: TSV(.gz) files of "source TAB target", by language tag.
-        dev: TSV(.gz) files with a header line, by language tag, for evaluation while training.
+        dev: TSV(.gz) files with a header line, by language tag, for evaluation while training;
+            they change no weight, and may be changed when a run is resumed.
         antecedents: TSV(.gz) of "sentence TAB noun that 'it' stands for", for the guided head.
         vocabulary: pieces to learn, source and targets together.
         width, heads, encoder_layers, decoder_layers: the model's sizes.
         steps: optimiser steps of the whole run; may be changed when a run is resumed.
-        tokens: source and target tokens a batch, padding included.
+        tokens: of a batch, at most: its pairs times the pieces of the longest, both sides counted.
         rate: peak learning rate, of both optimisers.
         warmup: steps in which the rate grows from zero.
         decay: share of the run, at its end, in which the rate falls to ``floor`` of its peak.
@@ -59,6 +60,22 @@ class Recipe:
     precision: str = "auto"
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuses what cannot be meant, and names the entry."""
+        for name in ("vocabulary", "width", "heads", "encoder_layers", "decoder_layers", "steps"):
+            _whole(self, name, 1)
+        for name in ("tokens", "warmup", "seed"):
+            _whole(self, name, 0)
+        for name in ("rate", "decay", "floor", "smoothing", "clip", "guide", "slots"):
+            _number(self, name, 1.0 if name in ("decay", "floor", "smoothing", "slots") else 1e6)
+        _files("pairs", self.pairs, list)
+        _files("dev", self.dev, str)
+        if self.antecedents is not None and not isinstance(self.antecedents, str):
+            raise _odd("antecedents", self.antecedents, "the name of a file")
+        if self.precision not in ("auto", "float32", "bfloat16"):
+            raise _odd("precision", self.precision, "'auto', 'float32' or 'bfloat16'")
+        object.__setattr__(self, "guided", _place(self))
+
     def rate_at(self, step: int) -> float:
         """The learning rate of a step: up, level, and down in a straight line at the end."""
         if step < self.warmup:
@@ -76,22 +93,65 @@ class Recipe:
         """Reads a recipe from JSON.
 
         Raises:
-            TrainingError: the file cannot be read, or has entries that are not known.
+            ArgumentError: the file cannot be read, or has entries that are not known.
         """
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise TrainingError(f"recipe {path} cannot be read: {error}") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise ArgumentError(f"recipe {path} cannot be read: {error}") from error
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> Recipe:
-        """Makes a recipe of a dictionary, as it came from JSON."""
+    def from_dict(cls, found: Any) -> Recipe:
+        """Makes a recipe of a dictionary, as it came from JSON.
+
+        Raises:
+            ArgumentError: an entry is not known, or has a value that cannot be meant.
+
+        Example:
+            >>> Recipe.from_dict({"pairs": {"fr": ["pairs.tsv"]}, "steps": 10}).rate_at(0)
+            1e-05
+        """
+        if not isinstance(found, dict):
+            raise ArgumentError(f"the recipe is a {type(found).__name__}; wanted a JSON object")
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(found) - known):
-            raise TrainingError(f"the recipe has entries this version does not know: {unknown}")
-        try:
-            recipe = cls(**found)
-        except TypeError as error:
-            raise TrainingError(f"the recipe is not complete: {error}") from error
-        first, second = recipe.guided
-        return dataclasses.replace(recipe, guided=(int(first), int(second)))
+            raise ArgumentError(f"the recipe has entries this version does not know: {unknown}")
+        if "pairs" not in found:
+            raise ArgumentError("the recipe names no pairs to train on")
+        return cls(**found)
+
+
+def _odd(name: str, found: Any, wanted: str) -> ArgumentError:
+    return ArgumentError(f"the recipe's {name} is {found!r}; wanted {wanted}")
+
+
+def _whole(recipe: Recipe, name: str, least: int) -> None:
+    found = getattr(recipe, name)
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found < 2**31:
+        raise _odd(name, found, f"a whole number of at least {least}")
+
+
+def _number(recipe: Recipe, name: str, most: float) -> None:
+    found = getattr(recipe, name)
+    if not isinstance(found, int | float) or isinstance(found, bool) or not 0 <= found <= most:
+        raise _odd(name, found, f"a number from 0 to {most:g}")
+
+
+def _files(name: str, found: Any, kind: type) -> None:
+    wanted = "files by language tag"
+    if not isinstance(found, dict) or not all(isinstance(item, kind) for item in found.values()):
+        raise _odd(name, found, wanted)
+    each = [path for item in found.values() for path in ([item] if kind is str else item)]
+    if not all(isinstance(path, str) for path in each):
+        raise _odd(name, found, wanted)
+
+
+def _place(recipe: Recipe) -> tuple[int, int]:
+    """The guided head as (layer, head), where the model has such a head."""
+    found: Any = recipe.guided
+    if isinstance(found, list | tuple) and len(found) == 2 and all(type(i) is int for i in found):
+        layer, head = found
+        layers, heads = recipe.encoder_layers, recipe.heads
+        if -layers <= layer < layers and 0 <= head < heads:
+            return (layer, head)
+    raise _odd("guided", found, "[layer, head] of the encoder")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clearhead.errors import TrainingError
+from clearhead.errors import ArgumentError, TrainingError
 from clearhead.model.config import TranslationConfig
 from clearhead.model.translation import random_weights
+from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training import checkpoint
 from clearhead.training.data import prepare, read_pairs, with_language
 from clearhead.training.recipe import Recipe
 from clearhead.training.train import Trainer
 
-__all__ = ["default_folder", "open_run"]
+__all__ = ["default_folder", "fits", "open_run"]
 
 
 def default_folder() -> Path:
@@ -47,34 +49,65 @@ def open_run(
         the trainer, and the vocabulary.
 
     Raises:
-        TrainingError: the folder cannot be written, belongs to another recipe, or the text is
-            missing.
+        TrainingError: the folder cannot be written, or its newest checkpoint is damaged.
+        ArgumentError: the folder belongs to another recipe, or text is missing.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _claim(recipe, folder)
     except OSError as error:
         raise TrainingError(
             f"run folder {folder} cannot be written ({error}); give another one with --run"
         ) from error
+    _claim(recipe, folder)
+    found = checkpoint.newest(folder)
+    state = checkpoint.read(found) if found else None
     pairs = list(with_language(recipe.pairs))
     if not pairs:
-        raise TrainingError("the recipe names no pairs to train on")
+        raise ArgumentError("the recipe names no pairs to train on")
     say(f"{len(pairs):,} pairs read")
-    vocabulary = warm[0] if warm else _vocabulary(recipe, folder, pairs, say)
+    if state:
+        vocabulary = Vocabulary.read(folder / "vocabulary.json")
+        config = TranslationConfig.from_dict(json.loads(state["config"]), str(found))
+    elif warm:
+        vocabulary, config = warm[0], _warm_config(recipe, warm[1])
+        say("no checkpoint: starts from the weights of the bundled model (--fresh starts anew)")
+    else:
+        vocabulary = _learn(recipe, pairs, say)
+        config = _config(recipe, vocabulary)
+    if not state:
+        _keep(folder / "vocabulary.json", vocabulary.save)
     antecedents = dict(read_pairs(recipe.antecedents)) if recipe.antecedents else {}
-    data = prepare(
-        pairs, vocabulary, antecedents=antecedents, slots=recipe.slots, seed=recipe.seed
-    )
+    data = prepare(pairs, vocabulary, antecedents=antecedents, slots=recipe.slots, seed=recipe.seed)
     say(f"{len(data.source) + len(data.target):,} pieces in {len(data):,} pairs")
-    config = warm[1] if warm else _config(recipe, vocabulary)
-    weights = warm[2] if warm else random_weights(config, recipe.seed)
+    weights = random_weights(config, recipe.seed)
+    if warm and not state:
+        held = flatten(warm[2])
+        weights = nest({name: held[name] for name in flatten(weights)})  # in the order of a start
     trainer = Trainer(recipe, config, data, weights, vocabulary.pad, folder, device)
-    found = checkpoint.newest(folder)
-    if found:
-        trainer.restore(found)
+    if state and found:
+        trainer.restore(state)
         say(f"goes on after step {trainer.step:,} of {recipe.steps:,} ({found.name})")
     return trainer, vocabulary
+
+
+def fits(recipe: Recipe, config: TranslationConfig) -> bool:
+    """Whether a model has the sizes and the languages of a recipe, and can be its warm start."""
+    sizes = ("width", "heads", "encoder_layers", "decoder_layers")
+    same = all(getattr(recipe, name) == getattr(config, name) for name in sizes)
+    return same and set(recipe.pairs) <= set(config.languages)
+
+
+def _keep(path: Path, write: Callable[[Path], None]) -> None:
+    """Writes a file of the run beside, and renames it."""
+    beside = path.with_suffix(".part")
+    try:
+        write(beside)
+        beside.replace(path)
+    except OSError as error:
+        raise TrainingError(
+            f"{path} cannot be written ({error}); free some space, or give another folder with "
+            "--run"
+        ) from error
 
 
 def _claim(recipe: Recipe, folder: Path) -> None:
@@ -82,39 +115,42 @@ def _claim(recipe: Recipe, folder: Path) -> None:
     path = folder / "recipe.json"
     if path.exists():
         before = Recipe.read(path)
-        same = dataclasses.replace(before, steps=recipe.steps, decay=recipe.decay)
+        free = {name: getattr(recipe, name) for name in ("steps", "decay", "dev")}
+        same = dataclasses.replace(before, **free)
         if same != recipe and checkpoint.newest(folder):
             differing = [
                 field.name
                 for field in dataclasses.fields(Recipe)
                 if getattr(same, field.name) != getattr(recipe, field.name)
             ]
-            raise TrainingError(
+            raise ArgumentError(
                 f"run folder {folder} holds a run with another recipe ({', '.join(differing)} "
                 "differ); give another folder with --run, or the recipe it was started with"
             )
-    beside = path.with_suffix(".part")
-    recipe.write(beside)
-    beside.replace(path)
+    _keep(path, recipe.write)
 
 
-def _vocabulary(
-    recipe: Recipe, folder: Path, pairs: list[tuple[str, str, str]], say: Callable[[str], None]
+def _learn(
+    recipe: Recipe, pairs: list[tuple[str, str, str]], say: Callable[[str], None]
 ) -> Vocabulary:
-    path = folder / "vocabulary.json"
-    if not path.exists():
-        texts = sorted({pair[0] for pair in pairs}) + [pair[1] for pair in pairs]
-        say(f"learning {recipe.vocabulary:,} pieces")
-        made = Vocabulary.learn(texts, size=recipe.vocabulary, languages=tuple(recipe.pairs))
-        beside = path.with_suffix(".part")
-        made.save(beside)
-        beside.replace(path)
-    return Vocabulary.read(path)
+    texts = sorted({pair[0] for pair in pairs}) + [pair[1] for pair in pairs]
+    say(f"learning {recipe.vocabulary:,} pieces")
+    return Vocabulary.learn(texts, size=recipe.vocabulary, languages=tuple(recipe.pairs))
+
+
+def _guided(recipe: Recipe) -> tuple[tuple[int, int], ...]:
+    layer, head = recipe.guided
+    return ((layer % recipe.encoder_layers, head),) if recipe.guide else ()
+
+
+def _warm_config(recipe: Recipe, config: TranslationConfig) -> TranslationConfig:
+    """The model's own config; a head that either training guided was guided."""
+    ours = _guided(recipe)
+    earlier = tuple(place for place in config.guided if place not in ours)
+    return dataclasses.replace(config, guided=(*ours, *earlier))
 
 
 def _config(recipe: Recipe, vocabulary: Vocabulary) -> TranslationConfig:
-    layer, head = recipe.guided
-    guided = ((layer % recipe.encoder_layers, head),) if recipe.guide else ()
     return TranslationConfig(
         vocabulary=vocabulary.size,
         width=recipe.width,
@@ -122,5 +158,5 @@ def _config(recipe: Recipe, vocabulary: Vocabulary) -> TranslationConfig:
         encoder_layers=recipe.encoder_layers,
         decoder_layers=recipe.decoder_layers,
         languages=tuple(recipe.pairs),
-        guided=guided,
+        guided=_guided(recipe),
     )

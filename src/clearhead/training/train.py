@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from clearhead.errors import TrainingError
 from clearhead.layer.linear import linear
 from clearhead.layer.norm import layer_norm
 from clearhead.model import translation
@@ -35,7 +36,8 @@ class Trainer:
         recipe: what to do.
         config: the model's sizes.
         pairs: the training text in pieces.
-        weights: where to start, a tree of NumPy arrays.
+        weights: where to start, a tree of NumPy arrays; the order of its entries is the order of
+            the parameters in the optimisers, and must be the same when a run is resumed.
         pad: the padding piece.
         folder: of the run, for checkpoints and ``log.jsonl``.
         device: "cpu" or "cuda".
@@ -60,7 +62,7 @@ class Trainer:
         self.kind = _kind(recipe.precision, self.device)
         matrices = [p for n, p in self.parameters.items() if p.ndim == 2 and n != "embedding"]
         others = [p for n, p in self.parameters.items() if p.ndim != 2 or n == "embedding"]
-        self.optimisers = (
+        self.optimisers: tuple[Any, ...] = (
             torch.optim.Muon(
                 matrices, lr=recipe.rate, momentum=0.95, nesterov=True, weight_decay=0.0,
                 adjust_lr_fn="match_rms_adamw",
@@ -72,7 +74,9 @@ class Trainer:
         )  # fmt: skip
         self.step, self.epoch, self.at = 0, 0, 0
         self.seconds = 0.0
-        self._stop = False
+        self._stop, self._was_paused, self._usual = False, False, 0.0
+        self._order: list[Any] = []
+        self._order_of = -1
 
     def run(
         self,
@@ -89,6 +93,7 @@ class Trainer:
             after_checkpoint: called after each checkpoint, to evaluate for example.
         """
         handlers = {s: signal.signal(s, self._ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
+        handlers[signal.SIGCONT] = signal.signal(signal.SIGCONT, self._note_pause)
         saved = time.monotonic()
         try:
             while self.step < self.recipe.steps and not self._stop:
@@ -125,6 +130,9 @@ class Trainer:
             optimiser.zero_grad(set_to_none=True)
         self.step += 1
         took = time.perf_counter() - start
+        if self._was_paused:  # the clock ran on while the process was stopped
+            took, self._was_paused = min(took, self._usual or took), False
+        self._usual = took
         self.seconds += took
         found = {
             "step": self.step, "epoch": self.epoch, "loss": loss.item() / words,
@@ -132,14 +140,17 @@ class Trainer:
             "rate": rate, "tokens": batch.tokens, "tokens_per_second": batch.tokens / took,
         }  # fmt: skip
         if not np.isfinite(found["loss"]):
-            raise FloatingPointError(f"the loss is {found['loss']} at step {self.step}")
+            raise TrainingError(
+                f"the loss is {found['loss']} at step {self.step}; the last checkpoint is from "
+                "before: start again in another run folder with a lower rate"
+            )
         return found
 
     def losses(self, batch: Batch) -> tuple[Any, Any, int]:
         """Summed cross-entropy, summed guide loss, and how many sentences were guided."""
         weights = nest({name: p.to(self.kind) for name, p in self.parameters.items()})
         source = torch.from_numpy(batch.source).to(self.device)
-        lengths = torch.from_numpy(batch.source_lengths).to(self.device)
+        lengths = torch.from_numpy(batch.source_lengths)  # masks are described on the CPU
         target = torch.from_numpy(batch.target).to(self.device)
         states = translation.encode_states(weights, self.config, source, lengths)
         hidden = translation.decode(weights, self.config, target[:, :-1], states[-1], lengths)
@@ -156,15 +167,20 @@ class Trainer:
         """Writes a checkpoint and returns its path."""
         state = {
             "step": self.step, "epoch": self.epoch, "at": self.at, "seconds": self.seconds,
-            "config": json.dumps(self.config.to_dict()),
+            "config": json.dumps(self.config.to_dict()), "precision": str(self.kind),
             "weights": {name: p.detach() for name, p in self.parameters.items()},
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
         }  # fmt: skip
         return checkpoint.write(self.folder, state)
 
-    def restore(self, path: Path) -> None:
-        """Goes on where a checkpoint left off: the same numbers as without the interruption."""
-        state = checkpoint.read(path)
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Goes on where a checkpoint left off: the same numbers as without the interruption.
+
+        Args:
+            state: what :func:`clearhead.training.checkpoint.read` gave.
+        """
+        if "precision" in state:  # timed once a run: another kind would give other numbers
+            self.kind = getattr(torch, state["precision"].removeprefix("torch."))
         with torch.no_grad():
             for name, p in self.parameters.items():
                 p.copy_(state["weights"][name])
@@ -191,10 +207,10 @@ class Trainer:
         at_it = x[torch.arange(len(rows), device=self.device), where[:, 0]]
         query = linear(at_it, layer["attention"]["w_q"][:, columns])
         key = linear(x, layer["attention"]["w_k"][:, columns])
-        return guide_loss(query, key, lengths[rows], where), len(marked)
+        return guide_loss(query, key, lengths.to(self.device)[rows], where), len(marked)
 
     def _next_batch(self) -> Batch:
-        if not hasattr(self, "_order") or self._order_of != self.epoch:
+        if self._order_of != self.epoch:
             self._order = batches(
                 self.pairs, tokens=self.recipe.tokens, seed=self.recipe.seed, epoch=self.epoch
             )
@@ -207,6 +223,9 @@ class Trainer:
 
     def _ask_to_stop(self, number: int, frame: Any) -> None:
         self._stop = True
+
+    def _note_pause(self, number: int, frame: Any) -> None:
+        self._was_paused = True
 
 
 def _kind(precision: str, device: Any) -> Any:
