@@ -143,10 +143,13 @@ def _empty(shape: tuple[int, ...], kind: Any, torch: Any) -> Array:
 
 
 def _handed(x: Array) -> Any:
-    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides)."""
+    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides).
+
+    An empty tensor lies nowhere, at 0, which would say that it is absent.
+    """
     if isinstance(x, np.ndarray):
         return x.view(np.uint16) if x.dtype == _BFLOAT16 else x  # no buffer knows bfloat16
-    return x.data_ptr(), x.shape, x.stride()
+    return x.data_ptr() or 64, x.shape, x.stride()
 
 
 def _handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ def observed(
     if observe.top:
         found["top_keys"], found["top_weights"] = _top(observe.top, s, p, may_look)
     if observe.entropy:
-        found["entropy"] = _entropy(s, p, lse)
+        found["entropy"] = _entropy(s, p, total, peak)
     if observe.lse:
         found["lse"] = lse
     if observe.receives:
@@ -51,12 +51,16 @@ def _lse(total: Array, peak: Array) -> Array:
     return xp.where(nothing, xp.full_like(sums, -xp.inf), sums)[..., 0]
 
 
-def _entropy(s: Array, p: Array, lse: Array) -> Array:
-    """−Σ p ln p with ln p = s − lse; the terms with p = 0 are 0, in the gradient too."""
+def _entropy(s: Array, p: Array, total: Array, peak: Array) -> Array:
+    """−Σ p ln p with ln p = (s − peak) − ln total: large scores leave before anything else.
+
+    Terms with p = 0 are 0, in the gradient too.
+    """
     xp = namespace(s)
+    none = xp.zeros_like(s)
     has = ~(p == 0)  # NaN is kept
-    logs = xp.where(has, s, xp.zeros_like(s)) - xp.where(has, lse[..., None], xp.zeros_like(s))
-    return -xp.sum(xp.where(has, p * logs, xp.zeros_like(p)), axis=-1)
+    logs = xp.where(has, s - peak, none) - xp.log(xp.where(has, total, xp.ones_like(s)))
+    return -xp.sum(xp.where(has, p * logs, none), axis=-1)
 
 
 def _top(k: int, s: Array, p: Array, may_look: Array) -> tuple[Array, Array]:
