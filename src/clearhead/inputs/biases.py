@@ -21,7 +21,7 @@ from clearhead.inputs.arrays import (
 from clearhead.inputs.conditions import Anchor
 from clearhead.inputs.shapes import Sizes, broadcasts, show
 
-__all__ = ["Alibi", "alibi", "alibi_slopes", "bias_view", "checked_bias"]
+__all__ = ["Alibi", "alibi", "alibi_bias", "alibi_slopes", "bias_view", "checked_bias"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
