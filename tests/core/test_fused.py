@@ -1,0 +1,285 @@
+"""The fused pass against the plain steps in float64: every option, every layout, every path.
+
+``tests/native/test_isas.py`` runs this file again for each instruction set.
+"""
+
+from dataclasses import replace
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+import clearhead as ch
+from clearhead.core import steps
+from support.cases import KINDS, draw, same_bits
+
+# Of the largest output; half kinds are also allowed their last rounding, half a unit in the last
+# place of each number.
+ERROR = {"float32": 5e-6, "float64": 1e-12, "float16": 5e-6, "bfloat16": 5e-6}
+ROUNDING = {"float32": 0, "float64": 0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+SEEN = {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3, "bfloat16": 2e-3}
+SUMS = {"float32": 1e-4, "float64": 1e-11, "float16": 2e-3, "bfloat16": 2e-3}
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+def assert_right(case, kind):
+    """One call, held to float64 in all that it returns; (out, seen) for more."""
+    name = np.dtype(kind).name
+    out, seen = case(observe=case.observe)
+    exact, right = case.judge()
+    allowed = ERROR[name] * np.abs(exact).max(initial=0) + ROUNDING[name] * np.abs(exact) + 2e-38
+    if name == "float16":
+        allowed = allowed + 2.0**-25  # below its normal range it has this step
+    assert (np.abs(out.astype(np.float64) - exact) <= allowed).all()
+    np.testing.assert_array_equal(seen.visible, right.visible)
+    for field in ("entropy", "lse", "rows", "weights"):
+        assert_near(seen, right, field, SEEN[name])
+    for field in ("received", "map"):
+        assert_near(seen, right, field, SUMS[name])
+    if seen.top_keys is not None:
+        assert_top(seen, right, SEEN[name])
+    return out, seen
+
+
+def assert_near(seen, right, field, tolerance):
+    found, wanted = getattr(seen, field), getattr(right, field)
+    if found is not None:
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, err_msg=field)
+
+
+def assert_top(seen, right, tolerance):
+    there = seen.top_keys >= 0
+    np.testing.assert_array_equal(there, right.top_keys >= 0)
+    keys = np.where(there, seen.top_keys, 0)
+    if not right.weights.shape[-1]:
+        return
+    for weights, atol in ((right.weights, tolerance), (seen.weights, 0)):  # its own, to the bit
+        chosen = np.where(there, np.take_along_axis(weights, keys, -1), 0)
+        np.testing.assert_allclose(seen.top_weights, chosen, rtol=0, atol=atol)
+    np.testing.assert_allclose(seen.top_weights, right.top_weights, rtol=0, atol=tolerance)
+    distinct = np.sort(np.where(there, keys, -1 - np.arange(keys.shape[-1])), -1)
+    assert (np.diff(distinct, axis=-1) > 0).all()
+
+
+@kinds
+@pytest.mark.parametrize("seed", range(40))
+def test_any_call_is_that_of_float64(seed, kind):
+    assert_right(draw(seed, kind), kind)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_call_of_long_sequences_is_that_of_float64(seed, kind):
+    case = draw(seed + 1000, kind, lengths=[500, 1024, 2111, 3000], widths=[32, 64, 128])
+    keep = (0,) * (case.query.ndim - 3)  # one sample, one group of heads
+    one = case.with_arrays(lambda x: x[keep][: x.shape[-3] // case.key.shape[-3]])
+    one.options = {"scale": case.options["scale"], "mask": ch.causal(align="end")}
+    one.observe = replace(case.observe, rows=[0, -1])
+    assert_right(one, kind)
+
+
+@pytest.mark.parametrize("scale", [2.0, -1.0, 0.0])
+@pytest.mark.parametrize("width", [64, 128, 512])
+def test_a_sharper_softmax_keeps_the_error_small(rng, scale, width):
+    q, k, v = (rng.standard_normal((1, 300, width)).astype(np.float32) for _ in range(3))
+    times = scale / np.sqrt(width)
+    exact = steps.attention(*(x.astype(np.float64) for x in (q, k, v)), scale=times)
+    error = np.abs(ch.attention(q, k, v, scale=times) - exact).max() / np.abs(exact).max()
+    assert error <= 5e-6
+
+
+@kinds
+@pytest.mark.parametrize("seed", range(20))
+def test_observing_and_layouts_change_no_bit(seed, kind):
+    case = draw(seed + 200, kind)
+    out, seen = case(observe=case.observe)
+    assert same_bits(out, case())
+    assert same_bits(out, case(observe=ch.Observe(top=3))[0])
+    dense = case.with_arrays(np.ascontiguousarray)
+    again, seen_again = dense(observe=case.observe)
+    assert same_bits(out, again)
+    assert same_bits(seen, seen_again)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_number_of_threads_changes_no_bit(seed, kind):
+    case = draw(seed + 300, kind, lengths=[200, 333, 700])
+    results = []
+    try:
+        for threads in (1, 2, 3, 7):
+            ch.set_threads(threads)
+            results.append(case(observe=case.observe))
+    finally:
+        ch.set_threads(None)
+    for out, seen in results[1:]:
+        assert same_bits(out, results[0][0])
+        assert same_bits(seen, results[0][1])
+
+
+@kinds
+def test_the_rest_of_the_batch_changes_no_bit(rng, kind):
+    q, k, v = (rng.standard_normal((5, 4, 90, 24)).astype(kind) for _ in range(3))
+    lengths = np.array([90, 3, 0, 66, 71])
+    observe = ch.Observe(top=4, entropy=True, lse=True, received=True, map=8, weights=True)
+    out, seen = ch.attention(q, k, v, mask=ch.lengths(keys=lengths), observe=observe)
+    for b in range(5):
+        one = slice(b, b + 1)
+        alone = ch.lengths(keys=lengths[one])
+        out_b, seen_b = ch.attention(q[one], k[one], v[one], mask=alone, observe=observe)
+        assert same_bits(out[one], out_b)
+        for name, found in vars(seen_b).items():
+            if found is not None:
+                assert same_bits(getattr(seen, name)[one], found), name
+
+
+@kinds
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 70), (40, 66), (64, 133), (130, 131)])
+def test_right_padding_changes_no_bit(rng, kind, groups, n, m):
+    q = rng.standard_normal((2, 2 * groups, n, 20)).astype(kind)
+    k, v = (rng.standard_normal((2, 2, m, 20)).astype(kind) for _ in range(2))
+    observe = ch.Observe(top=5, entropy=True, lse=True, received=2, rows=[0, n - 1])
+    out, seen = ch.attention(q, k, v, mask=ch.causal(align="end"), observe=observe)
+
+    def padded(x, more):
+        return np.pad(x, ((0, 0), (0, 0), (0, more), (0, 0)), constant_values=np.nan)
+
+    for more in (1, 64, 150):
+        mask = ch.lengths(keys=[m, m], queries=[n, n]) & ch.causal(align="end")
+        arrays = padded(q, more + 3), padded(k, more), padded(v, more)
+        out_p, seen_p = ch.attention(*arrays, mask=mask, observe=observe)
+        assert same_bits(out, np.ascontiguousarray(out_p[:, :, :n]))
+        assert not out_p[:, :, n:].any()
+        assert not seen_p.visible[:, :, n:].any()
+        assert same_bits(seen.received, np.ascontiguousarray(seen_p.received[..., :m]))
+        assert same_bits(seen.rows, np.ascontiguousarray(seen_p.rows[..., :m]))
+        for name in ("entropy", "lse", "top_keys", "top_weights"):
+            part = np.ascontiguousarray(getattr(seen_p, name)[:, :, :n])
+            assert same_bits(getattr(seen, name), part), name
+
+
+@kinds
+@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("described", [True, False])
+def test_poison_nobody_may_see_leaves_every_bit(rng, kind, poison, described):
+    n = m = 140
+    q, k, v = (rng.standard_normal((2, 3, n, 33)).astype(kind) for _ in range(3))
+    hidden = np.zeros((2, m), bool)
+    hidden[0, 100:] = hidden[1, 5:] = True
+    mask = ch.lengths(keys=[100, 5]) if described else ch.allowed(~hidden[:, None, None])
+    observe = ch.Observe(top=9, entropy=True, lse=True, received=True, map=5, weights=True)
+    clean = ch.attention(q, k, v, mask=mask & ch.causal(), observe=observe)
+    for x in (k, v):
+        np.moveaxis(x, 2, 1)[hidden] = poison
+    out, seen = ch.attention(q, k, v, mask=mask & ch.causal(), observe=observe)
+    assert same_bits(out, clean[0])
+    assert same_bits(seen, clean[1])
+
+
+@kinds
+@pytest.mark.parametrize("spoilt", ["key", "value"])
+def test_poison_inside_a_partly_visible_tile_ruins_those_who_see_it(rng, kind, spoilt):
+    n = m = 100
+    arrays = {x: rng.standard_normal((1, 2, n, 19)).astype(kind) for x in ("query", "key", "value")}
+    observe = ch.Observe(top=4, entropy=True, lse=True, weights=True)
+    clean, seen = ch.attention(**arrays, mask=ch.causal(), observe=observe)
+    arrays[spoilt][:, :, 50] = np.nan
+    out, seen_again = ch.attention(**arrays, mask=ch.causal(), observe=observe)
+    assert same_bits(np.ascontiguousarray(out[:, :, :50]), np.ascontiguousarray(clean[:, :, :50]))
+    assert np.isnan(out[:, :, 50:].astype(np.float32)).all()
+    for name in ("entropy", "lse", "weights", "top_keys", "top_weights"):
+        before, after = (getattr(x, name)[:, :, :50] for x in (seen, seen_again))
+        assert same_bits(np.ascontiguousarray(before), np.ascontiguousarray(after)), name
+    only_some = rng.random((n, m)) < 0.3
+    out = ch.attention(**arrays, mask=only_some)
+    sees = only_some[:, 50]
+    assert np.isnan(out[:, :, sees].astype(np.float32)).all()
+    assert not np.isnan(out[:, :, ~sees].astype(np.float32)).any()
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf])
+def test_a_poisoned_query_ruins_itself_alone(rng, poison):
+    q, k, v = (rng.standard_normal((1, 2, 80, 16)).astype(np.float32) for _ in range(3))
+    observe = ch.Observe(top=4, entropy=True, lse=True, rows=[7], weights=True)
+    clean, _ = ch.attention(q, k, v, mask=ch.causal(), observe=observe)
+    q[:, :, 7, 3] = poison
+    out, seen = ch.attention(q, k, v, mask=ch.causal(), observe=observe)
+    others = np.arange(80) != 7
+    assert np.isnan(out[:, :, 7]).all()
+    assert np.array_equal(out[:, :, others], clean[:, :, others])
+    assert not seen.weights[:, :, 7, 8:].any()  # what it may not look at stays 0
+    q[...] = np.nan
+    assert not ch.attention(q, k, v, mask=ch.lengths(queries=[0])).any()
+
+
+def test_torch_and_numpy_give_the_same_bits(rng):
+    arrays = [rng.standard_normal((2, 3, 50, 16)).astype(np.float32) for _ in range(3)]
+    observe = ch.Observe(top=3, entropy=True, lse=True, received=True, map=4, rows=[1])
+    out, seen = ch.attention(*arrays, mask=ch.causal(), observe=observe)
+    tensors = [torch.from_numpy(x) for x in arrays]
+    out_t, seen_t = ch.attention(*tensors, mask=ch.causal(), observe=observe)
+    assert isinstance(out_t, torch.Tensor)
+    assert same_bits(out, out_t.numpy())
+    for name, found in vars(seen_t).items():
+        if found is not None:
+            assert isinstance(found, torch.Tensor), name
+            assert same_bits(getattr(seen, name), found.numpy()), name
+    half = [x.to(torch.bfloat16) for x in tensors]
+    as_numpy = [x.view(torch.int16).numpy().view(ml_dtypes.bfloat16) for x in half]
+    out_h = ch.attention(*half)
+    assert out_h.dtype == torch.bfloat16
+    assert same_bits(
+        ch.attention(*as_numpy), out_h.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    )
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_kinds_err_no_more_than_torch(kind):
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn((2, 4, 200, 64), generator=generator).to(kind) for _ in range(3))
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    exact = sdpa(q.double(), k.double(), v.double())
+    ours, theirs = ch.attention(q, k, v), sdpa(q, k, v)
+    error, of_torch = ((x.double() - exact).abs().max().item() for x in (ours, theirs))
+    rounding = (exact.to(kind).double() - exact).abs().max().item()
+    assert error <= max(rounding, 1.25 * of_torch)
+
+
+def test_the_strongest_keys_of_equal_scores_are_the_first():
+    zeros = np.zeros((1, 70, 4), np.float32)
+    for top in (1, 8, 12, 40, 70):
+        _, seen = ch.attention(zeros, zeros, zeros, observe=ch.Observe(top=top))
+        assert (seen.top_keys == np.arange(top)).all()
+
+
+def test_tensors_that_need_a_gradient_get_one(rng):
+    q, k, v = (torch.from_numpy(rng.standard_normal((2, 3, 20, 8))) for _ in range(3))
+    wanted = ch.attention(q, k, v, mask=ch.causal())
+    q.requires_grad_()
+    out = ch.attention(q, k, v, mask=ch.causal())
+    torch.testing.assert_close(out, wanted, rtol=1e-12, atol=1e-12)
+    out.sum().backward()
+    assert q.grad.abs().sum() > 0
+    out, seen = ch.attention(
+        q, k, v, mask=ch.causal(), softcap=5.0, observe=ch.Observe(entropy=True)
+    )
+    assert out.requires_grad
+    assert seen.entropy.requires_grad
+    with torch.no_grad():
+        assert not ch.attention(q, k, v).requires_grad
+
+
+def test_what_cannot_fit_is_refused_before_anything_is_touched():
+    far = np.broadcast_to(np.float32(0), (1, 2**31, 64))
+    with pytest.raises(ch.ClearheadError, match="GiB") as refused:
+        ch.attention(far, far, far, observe=ch.Observe(weights=True))
+    assert isinstance(refused.value, MemoryError)
+
+
+def test_observe_is_an_observe(rng):
+    x = rng.standard_normal((1, 3, 4))
+    with pytest.raises(TypeError, match=r"observe: found dict.*Observe\(top=8\)"):
+        ch.attention(x, x, x, observe={"top": 8})

@@ -1,0 +1,35 @@
+"""Small models with random weights: quick, and as odd as any trained one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clearhead.model.config import TranslationConfig
+from clearhead.model.translation import random_weights
+from clearhead.model.translator import Translator
+from clearhead.model.tree import map_tree
+from clearhead.model.vocabulary import Vocabulary
+
+__all__ = ["small_translator"]
+
+_TEXTS = [
+    "The animal didn't cross the street because it was too tired.",
+    "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.",
+    "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+    "It is 2026, and the cat sat on the mat.",
+]
+
+
+def small_translator(seed: int = 0, guided: tuple[tuple[int, int], ...] = ((1, 0),)) -> Translator:
+    """Two encoder layers of two heads, one decoder layer, some 330 pieces."""
+    vocabulary = Vocabulary.learn(_TEXTS * 60, size=330, languages=("fr", "de"))
+    config = TranslationConfig(
+        vocabulary=vocabulary.size, width=16, heads=2, encoder_layers=2, decoder_layers=1,
+        guided=guided,
+    )  # fmt: skip
+    rng = np.random.default_rng(seed)
+
+    def noisy(leaf):
+        return leaf + 0.3 * rng.standard_normal(leaf.shape).astype(np.float32)
+
+    return Translator(config, vocabulary, map_tree(noisy, random_weights(config, seed)))
