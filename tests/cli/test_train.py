@@ -1,0 +1,202 @@
+"""``clearhead train`` as a person uses it: bars, signals, full disks, and what it leaves behind."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from clearhead.cli.manners import run
+from clearhead.model.translator import load_translator
+from clearhead.training import checkpoint
+
+SMALL = {
+    "vocabulary": 320, "width": 16, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
+    "steps": 4, "tokens": 60, "warmup": 2, "slots": 0.0, "precision": "float32",
+}  # fmt: skip
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """Writes a recipe over twenty sentences; keywords change its entries."""
+    lines = [f"The cat sees {n} dogs.\tLe chat voit {n} chiens." for n in range(20)]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n")
+    header = "en\tfr\tother_references\n"
+    (tmp_path / "dev.tsv").write_text(header + "".join(f"{line}\t\n" for line in lines))
+
+    def make(**changes):
+        entries = SMALL | {"pairs": {"fr": [str(tmp_path / "pairs.tsv")]}} | changes
+        path = tmp_path / "recipe.json"
+        path.write_text(json.dumps(entries))
+        return str(path)
+
+    return make
+
+
+def train(*arguments):
+    return run(["train", "--threads", "1", *map(str, arguments)])
+
+
+def start(*arguments, limit=None):
+    """The command in a process of its own; ``limit`` is the largest file it may write."""
+
+    def before():
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "clearhead", "train", "--threads", "1", *map(str, arguments)],
+        stderr=subprocess.PIPE, text=True, preexec_fn=before,
+    )  # fmt: skip
+
+
+def wait_for(folder, pattern, seconds=60):
+    end = time.monotonic() + seconds
+    while not list(folder.glob(pattern)):
+        assert time.monotonic() < end, f"no {pattern} in {folder}"
+        time.sleep(0.05)
+
+
+def test_a_run_ends_with_a_model_that_translates(recipe, tmp_path, capsys):
+    assert train("--recipe", recipe(), "--run", tmp_path / "run") == 0
+    told = capsys.readouterr().err
+    assert "20 pairs read" in told
+    assert "step 4 of 4  loss" in told
+    assert "tokens/s" in told
+    assert "model of checkpoint-0000004.pt written to" in told
+    model = load_translator(tmp_path / "run" / "model")
+    assert [found.source for found in model.translations(["The cat."])] == ["The cat."]
+
+
+def test_a_finished_run_is_not_trained_again_but_goes_on_with_more_steps(recipe, tmp_path):
+    folder = tmp_path / "run"
+    for steps, last in ((2, 2), (2, 2), (3, 3)):
+        assert train("--recipe", recipe(), "--run", folder, "--steps", steps) == 0
+        assert checkpoint.read(checkpoint.newest(folder))["step"] == last
+
+
+def test_dev_scores_come_after_checkpoints(recipe, tmp_path, capsys):
+    path = recipe(dev={"fr": str(tmp_path / "dev.tsv")}, steps=2)
+    assert (
+        train("--recipe", path, "--run", tmp_path / "run", "--every", 1e-9, "--dev-lines", 3) == 2
+    )
+    assert "--every" in capsys.readouterr().err
+    changed = recipe(dev={"fr": str(tmp_path / "dev.tsv")}, steps=40_000)
+    with start(
+        "--recipe", changed, "--run", tmp_path / "run", "--every", 1, "--dev-lines", 3
+    ) as one:
+        end = time.monotonic() + 60
+        while '"dev"' not in (text := _log(tmp_path / "run")) and time.monotonic() < end:
+            time.sleep(0.1)
+        one.send_signal(signal.SIGINT)
+        told = one.communicate()[1]
+    row = next(json.loads(line) for line in text.splitlines() if '"dev"' in line)
+    assert set(row["dev"]["fr"]) == {"bleu", "chrf", "lines"}
+    assert row["dev"]["fr"]["lines"] == 3
+    assert "fr BLEU" in told
+
+
+def _log(folder):
+    path = folder / "log.jsonl"
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_the_same_command_goes_on(recipe, tmp_path, capsys, number):
+    folder, path = tmp_path / "run", recipe(steps=1_000_000)
+    with start("--recipe", path, "--run", folder, "--every", 1) as process:
+        wait_for(folder, "checkpoint-*.pt")
+        process.send_signal(signal.SIGSTOP)  # a pause in between harms nothing
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(number)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    step = checkpoint.read(checkpoint.newest(folder))["step"]
+    assert f"stopped after step {step:,} of 1,000,000, which is saved in {folder}" in told
+    assert "Traceback" not in told
+    assert not list(folder.glob("*.part"))
+    assert train("--recipe", path, "--run", folder, "--steps", step) == 0
+    assert f"goes on after step {step:,}" in capsys.readouterr().err
+
+
+def test_a_full_disk_ends_with_status_1_and_a_whole_checkpoint(recipe, tmp_path):
+    folder = tmp_path / "run"
+    path = recipe(steps=2)
+    assert train("--recipe", path, "--run", folder) == 0
+    before = checkpoint.newest(folder).read_bytes()
+    with start("--recipe", path, "--run", folder, "--steps", 4, limit=len(before) // 2) as process:
+        told = process.communicate(timeout=120)[1]
+    assert process.returncode == 1
+    assert "cannot be written" in told
+    assert "Traceback" not in told
+    assert checkpoint.newest(folder).read_bytes() == before
+    assert checkpoint.read(checkpoint.newest(folder))["step"] == 2
+
+
+def test_a_run_folder_that_cannot_be_made_ends_with_status_1(recipe, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert train("--recipe", recipe(), "--run", tmp_path / "file" / "run") == 1
+    assert "give another one with --run" in capsys.readouterr().err
+
+
+def test_pack_writes_the_newest_checkpoint_as_a_model(recipe, tmp_path, capsys):
+    path, folder = recipe(steps=2), tmp_path / "run"
+    assert train("--recipe", path, "--run", folder) == 0
+    assert train("--recipe", path, "--run", folder, "--pack", tmp_path / "model") == 0
+    assert sorted(p.name for p in (tmp_path / "model").iterdir()) == [
+        "config.json", "model.safetensors", "vocabulary.json"
+    ]  # fmt: skip
+    capsys.readouterr()
+    assert train("--recipe", path, "--run", tmp_path / "none", "--pack", tmp_path / "model") == 2
+    assert "holds no checkpoint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": -1}, "steps is -1"),
+        ({"pairs": {"fr": ["nowhere.tsv"]}}, "nowhere.tsv is not there"),
+        ({"width": 15}, "width is 15, heads is 2"),
+    ],
+)
+def test_a_recipe_that_cannot_be_meant_is_wrong_use(recipe, tmp_path, capsys, changes, message):
+    assert train("--recipe", recipe(**changes), "--run", tmp_path / "run") == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert len(told.splitlines()[-1:]) == 1
+
+
+def test_options_that_cannot_be_meant_are_wrong_use(recipe, tmp_path, capsys):
+    assert train("--recipe", tmp_path / "none.json") == 2
+    assert train("--recipe", recipe(), "--run", tmp_path / "run", "--warm") == 2
+    assert "--warm: the bundled model has other sizes" in capsys.readouterr().err
+
+
+def test_a_missing_torch_names_the_pip_command(recipe, tmp_path):
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from clearhead.cli.manners import run\n"
+        f"sys.exit(run(['train', '--recipe', {recipe()!r}, '--run', {str(tmp_path / 'run')!r}]))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "pip install 'clearhead[train]'" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_the_recipe_of_the_bundled_model_can_be_read():
+    from pathlib import Path
+
+    from clearhead.training.recipe import Recipe
+
+    root = Path(__file__).parents[2]
+    recipe = Recipe.read(root / "corpus" / "recipe.json")
+    files = [path for paths in recipe.pairs.values() for path in paths]
+    for path in [*files, *recipe.dev.values(), recipe.antecedents]:
+        assert (root / path).is_file()
+    assert not any("eval" in path for path in files)
+    assert os.sep not in recipe.precision
