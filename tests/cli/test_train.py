@@ -173,7 +173,7 @@ def test_a_recipe_that_cannot_be_meant_is_wrong_use(recipe, tmp_path, capsys, ch
 def test_options_that_cannot_be_meant_are_wrong_use(recipe, tmp_path, capsys):
     assert train("--recipe", tmp_path / "none.json") == 2
     assert train("--recipe", recipe(), "--run", tmp_path / "run", "--warm") == 2
-    assert "--warm: the bundled model has other sizes" in capsys.readouterr().err
+    assert "--warm: " in capsys.readouterr().err
 
 
 def test_a_missing_torch_names_the_pip_command(recipe, tmp_path):
