@@ -61,8 +61,8 @@ class TranslationConfig:
                 raise ModelError(f"{name} is {found!r}; wanted a whole number from 1 to {most}")
         if self.activation not in ("relu", "gelu"):
             raise ModelError(f"activation is {self.activation!r}; wanted 'relu' or 'gelu'")
-        tags: tuple[Any, ...] = self.languages
-        if not tags or not all(isinstance(tag, str) and tag for tag in tags):
+        tags: Any = self.languages
+        if not (isinstance(tags, tuple) and tags and all(isinstance(t, str) and t for t in tags)):
             raise ModelError(f"languages is {self.languages!r}; wanted at least one tag, as 'fr'")
         for layer, head in self.guided:
             if not (0 <= layer < self.encoder_layers and 0 <= head < self.heads):
