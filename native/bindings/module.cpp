@@ -38,6 +38,7 @@ void attention(int kind, nb::handle query, nb::handle key, nb::handle value, nb:
 }  // namespace clearhead
 
 NB_MODULE(_native, m) {
+    clearhead::threads();  // from now on a forked child knows that it is one
     m.def("attention", &clearhead::attention, nb::arg("kind"), nb::arg("query"), nb::arg("key"),
           nb::arg("value"), nb::arg("out"), nb::arg("scale"), nb::arg("softcap"),
           nb::arg("mask").none(), nb::arg("extras").none(), nb::arg("observe").none());

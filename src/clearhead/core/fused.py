@@ -230,10 +230,10 @@ class _Seen(NamedTuple):
             tall, down = observe.blocks(axes.queries)
             across, columns = observe.blocks(axes.keys)
             add("map", down, columns)
-        rows = observe.row_indices(axes.queries)
+        chosen = observe.row_indices(axes.queries)
+        rows = None if chosen is None else np.asarray(chosen, np.int64)
         if rows is not None:
             add("rows", len(rows), axes.keys)
-            rows = np.asarray(rows, np.int64)
         if observe.weights:
             add("weights", axes.queries, axes.keys)
         last = observe.received_last

@@ -1,0 +1,56 @@
+"""Every instruction set this machine has passes the tests of the fused pass."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clearhead as ch
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(*arguments, **environment):
+    """A fresh process, as the instruction set is chosen once; its output."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        timeout=600,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def runs_here(isa):
+    return python("-c", "import clearhead as ch; ch.machine()", CLEARHEAD_ISA=isa)[0] == 0
+
+
+def test_the_best_instruction_set_is_chosen_and_baseline_always_runs():
+    found = [isa for isa in ch.machine().isas if runs_here(isa)]
+    assert found[0] == "baseline"
+    code, name = python("-c", "import clearhead as ch; print(ch.machine().isa)", CLEARHEAD_ISA="")
+    assert (code, name.strip()) == (0, found[-1])
+
+
+@pytest.mark.parametrize("isa", [isa for isa in ch.machine().isas if isa != ch.machine().isa])
+def test_every_path_passes_the_tests_of_the_fused_pass(isa):
+    if not runs_here(isa):
+        code, said = python("-c", "import clearhead as ch; ch.machine()", CLEARHEAD_ISA=isa)
+        assert code != 0
+        assert "which this processor cannot run" in said
+        return
+    tests = ("tests/core/test_fused.py", "tests/native/test_exponential.py")
+    code, said = python("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, CLEARHEAD_ISA=isa)
+    assert code == 0, said[-4000:]
+
+
+def test_an_instruction_set_that_is_not_there_is_refused_by_name():
+    call = "import clearhead as ch, numpy as np; x = np.zeros((1, 2, 3)); ch.attention(x, x, x)"
+    for code in ("import clearhead as ch; ch.machine()", call):
+        status, said = python("-c", code, CLEARHEAD_ISA="sse9")
+        assert status == 1
+        assert "ArgumentError: CLEARHEAD_ISA: found 'sse9'; this build holds baseline" in said
