@@ -32,4 +32,8 @@ def small_translator(seed: int = 0, guided: tuple[tuple[int, int], ...] = ((1, 0
     def noisy(leaf):
         return leaf + 0.3 * rng.standard_normal(leaf.shape).astype(np.float32)
 
-    return Translator(config, vocabulary, map_tree(noisy, random_weights(config, seed)))
+    weights = map_tree(noisy, random_weights(config, seed))
+    table = weights["embedding"]
+    table[:, 0] = 3  # the same push to every piece, and a little more to the end: translations end
+    table[vocabulary.end, 0] = 8.0
+    return Translator(config, vocabulary, weights)

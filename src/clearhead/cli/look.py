@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clearhead.cli.manners import say, write
+from clearhead.cli.manners import say, small_products, write
 from clearhead.cli.options import (
     as_json,
     beam,
@@ -61,6 +61,7 @@ def command(
     "clearhead SENTENCE" is the same. Without a sentence, stdin is read.
     """
     text = sentence_of(sentences)
+    small_products()
     from clearhead.record.looking import look
 
     with warnings.catch_warnings(record=True) as caught:

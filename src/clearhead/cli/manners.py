@@ -12,7 +12,7 @@ import click
 
 from clearhead.errors import ClearheadError, TrainingError
 
-__all__ = ["run", "say", "write"]
+__all__ = ["run", "say", "small_products", "write"]
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -32,9 +32,14 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # never die of a character
     try:
-        status = clearhead.main(list(arguments), prog_name="clearhead", standalone_mode=False)
+        # Not clearhead.main(), which has manners of its own for closed pipes and Ctrl-C.
+        with clearhead.make_context("clearhead", list(arguments)) as context:
+            status = clearhead.invoke(context)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
+    except click.exceptions.Exit as finished:
+        sys.stdout.flush()
+        return finished.exit_code
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "clearhead"
         told = error.format_message().rstrip(".")
@@ -70,6 +75,16 @@ def write(text: str) -> None:
     else:
         buffer.write(text.encode("utf-8"))
         buffer.flush()
+
+
+def small_products() -> None:
+    """Lets NumPy multiply on one thread; to be called before NumPy is imported.
+
+    The matrices of one sentence are small. A second thread gains nothing there, and on a busy
+    machine the two wait for each other a hundred times as long as they work.
+    """
+    for library in ("OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
 def _fail(text: str, status: int, command: str = "clearhead") -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -16,6 +16,7 @@ __all__ = [
     "beam",
     "input_lines",
     "model_folder",
+    "on_terminal",
     "place",
     "sentence_of",
     "sentences",
@@ -70,9 +71,14 @@ def sentence_of(given: Sequence[str]) -> str:
         )
     if given and given[0] != "-":
         return given[0]
-    if not given and sys.stdin is not None and sys.stdin.isatty():
+    if not given and on_terminal(sys.stdin):
         raise click.UsageError("found no sentence; put one in quotation marks")
     return "\n".join(text for text, _ in input_lines(stdin_bytes()))
+
+
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is a terminal; one that is closed is none."""
+    return stream is not None and stream.isatty()
 
 
 def stdin_bytes() -> Iterable[bytes]:

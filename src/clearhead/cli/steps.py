@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from clearhead.cli.manners import write
+from clearhead.cli.manners import small_products, write
 from clearhead.cli.options import as_json, model_folder, place, sentence_of, sentences
 
 __all__ = ["command"]
@@ -41,6 +41,7 @@ def command(
     telling link are taken where none is named.
     """
     text = sentence_of(sentences)
+    small_products()
     from clearhead.record.tracing import trace
 
     found = trace(text, word, layer, head, folder)

@@ -17,6 +17,7 @@ from clearhead.cli.options import (
     beam,
     input_lines,
     model_folder,
+    on_terminal,
     sentences,
     stdin_bytes,
     to_language,
@@ -60,7 +61,7 @@ def command(
     lines = ((text, "\n") for text in sentences) if sentences else input_lines(stdin_bytes())
     progress = _Progress(shown=not sentences)
     number = 0
-    for batch in _batches(lines, 1 if not sentences and sys.stdin.isatty() else _AT_ONCE):
+    for batch in _batches(lines, 1 if not sentences and on_terminal(sys.stdin) else _AT_ONCE):
         texts = [text for text, _ in batch]
         found = translator.translations(texts, language, beam=beam, done=progress.add)
         progress.clear()
@@ -111,7 +112,7 @@ class _Progress:
     """How many lines are done, in the last line of a terminal; silent anywhere else."""
 
     def __init__(self, shown: bool) -> None:
-        self.shown = shown and sys.stderr.isatty() and not sys.stdin.isatty()
+        self.shown = shown and on_terminal(sys.stderr) and not on_terminal(sys.stdin)
         self.done, self.start = 0, time.monotonic()
 
     def add(self, lines: int) -> None:

@@ -14,9 +14,12 @@ import numpy as np
 
 from clearhead.record.record import Record, Sight
 
-__all__ = ["Head", "census", "telling", "telling_links"]
+__all__ = ["GUIDED_WORD", "Head", "census", "telling", "telling_links"]
 
 HABITS = ("the previous word", "the next word", "itself", "special pieces")
+GUIDED_WORD = "it"
+"""The word whose antecedent training marks where it guides a head."""
+
 _MOSTLY = 0.4  # share from which a head is said to do one thing mostly
 
 
@@ -100,17 +103,21 @@ def telling_links(
 ) -> list[dict[str, Any]]:
     """The links of a record, the most telling first.
 
+    A head that training guided comes before all others for the word it was guided on: that link was
+    asked for, so it is neither chance nor habit.
+
     Args:
         record: what :func:`clearhead.look` returned.
         word: only links from this one; None is all.
         layer, head: only these; None is all.
 
     Returns:
-        dictionaries as of :meth:`Record.links`, with "telling" beside "weight".
+        dictionaries as of :meth:`Record.links`, with "telling" and "guided" beside "weight".
     """
     told = telling(record.encoder)
     found = record.encoder.links(word, layer, head)
     for link in found:
-        place = tuple(link[name] for name in ("layer", "head", "from_index", "to_index"))
-        link["telling"] = round(float(told[place]), 6)
-    return sorted(found, key=lambda link: -link["telling"])
+        place = link["layer"], link["head"]
+        link["telling"] = round(float(told[(*place, link["from_index"], link["to_index"])]), 6)
+        link["guided"] = place in record.guided and link["from"].lower() == GUIDED_WORD
+    return sorted(found, key=lambda link: (not link["guided"], -link["telling"]))

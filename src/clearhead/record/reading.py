@@ -75,7 +75,7 @@ class TranslatorReader(Reader):
 
     def cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
         """The pieces as the translator reads them, white space as one space, and the end mark."""
-        vocabulary = self.model.vocabulary
+        vocabulary = self.model.vocabulary.source
         found = self.model.encode(text)
         at = _without_spaces(text)
         pieces = zip(found.ids, found.spans, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -38,10 +39,17 @@ _JOINING = frozenset("\u200c\u200d")  # within emoji and Arabic or Indic words
 _ROUNDED_DOWN = 0.005
 
 
+class _Console(Console):
+    """A console that leaves it to the caller what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
 def console_for(file: IO[str] | None = None, width: int | None = None) -> Console:
     """A console that colours on a terminal alone, and never where NO_COLOR is set."""
     file = file or sys.stdout
-    console = Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+    console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
     console.width = max(20, min(console.width, _MOST))
     return console
 

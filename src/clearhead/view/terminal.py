@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from clearhead.record.census import census, telling_links
+from clearhead.record.census import GUIDED_WORD, census, telling_links
 from clearhead.record.record import Record
 from clearhead.view.parts import (
     ACCENT,
@@ -31,6 +31,7 @@ LANGUAGES = {"fr": "French", "de": "German", "en": "English"}
 _HEADS = 3  # shown for one word
 _LINKS = 3  # shown in each of them
 _LONGEST_NAME = 14
+_ROOMY = 72  # columns; below, the mass set aside is not shown line by line
 
 
 def show(
@@ -97,6 +98,7 @@ def _every_word(
     yield Text()
     if not best:
         yield from paragraph(console, "There is no other word to look at.", QUIET)
+        yield Text()
         return
     name = special_name(record)
     columns = _columns(record.words, console.width, len(name))
@@ -112,6 +114,8 @@ def _every_word(
                  str(link["layer"]), str(link["head"]), percent(aside))  # fmt: skip
         yield _row(columns, texts, guided=guided)
     yield Text()
+    rest = f"The rest goes to the word itself and to other words; the {name} set aside."
+    yield from paragraph(console, rest, QUIET)
 
 
 def _one_word(
@@ -136,6 +140,7 @@ def _one_word(
     for link in shown:
         place = link["layer"], link["head"]
         yield from _in_one_head(record, index, place, mostly[place], console)
+        yield Text()
 
 
 def _in_one_head(
@@ -152,24 +157,24 @@ def _in_one_head(
     elif mostly != "other words":
         title.append(f"  mostly looks at {mostly}", QUIET)
     yield title
-    names = [fitted(record.words[j], _LONGEST_NAME) for j in others]
-    wide = max((printed_width(name.rstrip()) for name in names), default=0)
-    room = max(console.width - wide - 14, 8)
-    for j, name in zip(others, names, strict=True):
-        line = Text("    ").append(fitted(name.rstrip(), wide)).append("  ")
+    wide = _name_width(record.words)
+    room = max(min(console.width - wide - 16, 40), 8)
+    for j in others:
+        line = Text("    ").append(fitted(record.words[j], wide)).append("  ")
         line.append(fitted(bar(row[j], room, _plain(console)), room), ACCENT)
-        yield line.append(fitted(percent(row[j]), 6, right=True))
+        yield line.append(fitted(percent(row[j]), 7, right=True))
     left = f"{special_name(record)} {percent(special)}, all else {percent(rest)}"
     yield Text("    ").append(f"itself {percent(own)}, {left}", QUIET)
-    yield Text()
 
 
 def _about_guiding(record: Record, console: Console) -> Iterator[Text]:
     if not record.guided:
         return
     names = " and ".join(f"layer {layer} head {head}" for layer, head in record.guided)
-    told = f": training pulled {names} to the noun that “it” stands for; no other head was guided."
-    line = Text("guided", GUIDED).append(told, QUIET)
+    line = Text("guided", GUIDED).append(
+        f": training pulled {names} to what “{GUIDED_WORD}” ", QUIET
+    )
+    line.append("stands for, no other.", QUIET)
     yield from paragraph(console, line)
     yield Text()
 
@@ -184,13 +189,18 @@ def _where(record: Record, layer: int | None, head: int | None) -> str:
     return f"{record.layers} layers of {record.heads} heads"
 
 
-def _columns(words: Iterable[str], width: int, aside: int) -> tuple[int, ...]:
-    """Widths of: word, looks at, bar, weight, layer, head, special."""
+def _name_width(words: Iterable[str]) -> int:
+    """Columns for the words: as many as the longest takes, within reason."""
     longest = max((printed_width(printable(word[:60])) for word in words), default=0)
-    name = min(max(longest, 8), _LONGEST_NAME)
-    fixed = (name, name, 0, 6, 5, 4, aside)
-    room = width - 2 - sum(fixed) - 2 * len(fixed) - 8
-    return (name, name, max(min(room, 30), 6), 6, 5, 4, aside)
+    return min(max(longest, 8), _LONGEST_NAME)
+
+
+def _columns(words: Iterable[str], width: int, aside: int) -> tuple[int, ...]:
+    """Widths of: word, looks at, bar, weight, layer, head and, where there is room, special."""
+    name = _name_width(words) if width >= _ROOMY else 8
+    fixed = (name, name, 0, 6, 5, 4, *([aside] if width >= _ROOMY else []))
+    room = width - 2 - sum(fixed) - 2 * len(fixed) - len("guided")
+    return (*fixed[:2], max(min(room, 30), 6), *fixed[3:])
 
 
 def _row(
@@ -198,7 +208,7 @@ def _row(
 ) -> Text:
     styles = ("", STRONG, ACCENT, "", QUIET, QUIET, QUIET)
     line = Text("  ")
-    for at, (text, width) in enumerate(zip(texts, columns, strict=True)):
+    for at, (text, width) in enumerate(zip(texts, columns, strict=False)):
         line.append(fitted(text, width, right=at > 2), style or styles[at]).append("  ")
     if guided:
         line.append("guided", GUIDED)
