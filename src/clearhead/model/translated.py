@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clearhead.model.encoded import Encoded
 from clearhead.model.splitting import LONGEST
-from clearhead.model.vocabulary import Encoded
 from clearhead.model.words import LONGEST_WORD
 
 __all__ = ["Candidate", "LineWarning", "Translation", "joined"]
@@ -27,6 +27,7 @@ class Candidate:
         score: what candidates are compared by: ``log_probability`` / length^α.
         finished: False where it reached the greatest length before its end.
         ids: its pieces.
+        lost: words of the source that cannot be spelt and that it does not carry over.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Candidate:
     score: float
     finished: bool
     ids: tuple[int, ...]
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class Translation:
         text: its translation; empty for a blank line.
         candidates: the n best, best first; of a line that was cut, those of its parts in order,
             one each; none for a blank line.
-        notes: what a reader must know, one sentence each: where the line was cut, what was carried
-            over as it is, whether the translation stops before its end.
+        notes: what a reader must know, one sentence each: that the line was cut, what was carried
+            over as it is or lost, whether the translation stops before its end.
     """
 
     source: str
@@ -61,7 +63,11 @@ class Translation:
 
 
 def joined(
-    text: str, sources: Sequence[Encoded], found: Sequence[Sequence[Candidate]]
+    text: str,
+    sources: Sequence[Encoded],
+    found: Sequence[Sequence[Candidate]],
+    *,
+    limited: bool = False,
 ) -> Translation:
     """A line's translation out of those of its parts.
 
@@ -69,6 +75,7 @@ def joined(
         text: the line.
         sources: its parts in pieces.
         found: the candidates of each part, best first.
+        limited: whether the greatest length was asked for, so that reaching it is no news.
     """
     best = [candidates[0] for candidates in found]
     notes = []
@@ -78,12 +85,20 @@ def joined(
             f"{pieces:,} pieces are more than {LONGEST}: translated in {len(sources)} parts"
         )
     runs = [word for source in sources for word in source.slots if len(word) > LONGEST_WORD]
-    notes += [f"{len(word):,} characters without a space are carried over" for word in runs]
-    notes += [
-        f"the translation stops after {len(candidate.ids)} pieces without its end"
-        for candidate in best
-        if not candidate.finished
-    ]
+    lost = [word for candidate in best for word in candidate.lost]
+    kept = [word for word in runs if word not in lost]
+    notes += [f"{len(word):,} characters without a space are carried over" for word in kept]
+    notes += [f"{_short(word)} is not carried over" for word in lost]
+    if not limited:
+        notes += [
+            f"the translation stops after {len(candidate.ids)} pieces without its end"
+            for candidate in best
+            if not candidate.finished
+        ]
     whole = " ".join(candidate.text for candidate in best if candidate.text)
     candidates = tuple(found[0]) if len(sources) == 1 else tuple(best)
     return Translation(text, whole, candidates, tuple(notes))
+
+
+def _short(word: str) -> str:
+    return repr(word if len(word) <= 40 else word[:39] + "…")

@@ -8,6 +8,7 @@ what it claims to hold.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -183,5 +184,6 @@ def _write_beside(path: Path, write: Callable[[Path], object]) -> None:
         write(beside)
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink()
         raise ModelError(f"{path} cannot be written: {error}") from None
