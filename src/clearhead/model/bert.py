@@ -25,7 +25,7 @@ from clearhead.layer.feedforward import feed_forward
 from clearhead.layer.multihead import multi_head_attention
 from clearhead.layer.norm import layer_norm
 
-__all__ = ["BertConfig", "bert_states"]
+__all__ = ["BertConfig", "bert_shapes", "bert_states"]
 
 Weights = Mapping[str, Any]
 
@@ -71,6 +71,23 @@ class BertConfig:
     activation: str = "gelu"
     eps: float = 1e-12
 
+    def __post_init__(self) -> None:
+        """Refuses what cannot be, by the name that config.json has for it."""
+        for name, (theirs, most) in _SIZES.items():
+            size: Any = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
+                raise ModelError(f"found {theirs} {size!r}; wanted a whole number from 1 to {most}")
+        if self.width % self.heads:
+            raise ModelError(
+                f"hidden_size is {self.width}, num_attention_heads is {self.heads}; "
+                "wanted a multiple"
+            )
+        if self.activation not in ("gelu", "relu"):
+            raise ModelError(f"found hidden_act {self.activation!r}; wanted 'gelu' or 'relu'")
+        eps: Any = self.eps
+        if not isinstance(eps, int | float) or not 0 < eps < 1:
+            raise ModelError(f"found layer_norm_eps {eps!r}; wanted a number in (0, 1)")
+
     @classmethod
     def read(cls, path: Path) -> BertConfig:
         """Reads the ``config.json`` of a Hugging Face checkpoint folder.
@@ -98,18 +115,39 @@ class BertConfig:
             raise ModelError(
                 f"{name} describes a decoder or relative positions; wanted a plain BERT encoder"
             )
-        sizes = {ours: _size(found, theirs, most, name) for ours, (theirs, most) in _SIZES.items()}
-        if sizes["width"] % sizes["heads"]:
-            raise ModelError(
-                f"{name}: hidden_size is {sizes['width']}, num_attention_heads is "
-                f"{sizes['heads']}; wanted a multiple"
-            )
-        activation, eps = found.get("hidden_act", "gelu"), found.get("layer_norm_eps", 1e-12)
-        if activation not in ("gelu", "relu"):
-            raise ModelError(f"{name}: found hidden_act {activation!r}; wanted 'gelu' or 'relu'")
-        if not isinstance(eps, int | float) or not 0 < eps < 1:
-            raise ModelError(f"{name}: found layer_norm_eps {eps!r}; wanted a number in (0, 1)")
-        return cls(**sizes, activation=activation, eps=float(eps))
+        sizes = {ours: found.get(theirs) for ours, (theirs, _) in _SIZES.items()}
+        sizes["types"] = found.get("type_vocab_size", 2)
+        eps = found.get("layer_norm_eps", 1e-12)
+        try:
+            return cls(**sizes, activation=found.get("hidden_act", "gelu"), eps=eps)
+        except ModelError as error:
+            raise ModelError(f"{name}: {error}") from None
+
+
+def bert_shapes(config: BertConfig) -> dict[str, tuple[int, ...]]:
+    """Every weight of the tree by its flat name, and its shape."""
+    w, inner = config.width, config.inner
+    norms = {"weight": (w,), "bias": (w,)}
+    matrices = {
+        f"attention.{kind}_{x}": (w, w)[: 2 if kind == "w" else 1] for x in "qkvo" for kind in "wb"
+    }
+    network = {"w_in": (w, inner), "b_in": (inner,), "w_out": (inner, w), "b_out": (w,)}
+    layer: dict[str, tuple[int, ...]] = {
+        **matrices,
+        **{f"feed_forward.{name}": shape for name, shape in network.items()},
+        **{
+            f"norm_{block}.{n}": s
+            for block in ("attention", "feed_forward")
+            for n, s in norms.items()
+        },
+    }
+    return {
+        "words": (config.vocabulary, w),
+        "positions": (config.positions, w),
+        "types": (config.types, w),
+        **{f"norm.{name}": shape for name, shape in norms.items()},
+        **{f"layers.{i}.{n}": s for i in range(config.layers) for n, s in layer.items()},
+    }
 
 
 def bert_states(
@@ -155,10 +193,3 @@ def bert_states(
 
 def _norm(x: Any, norm: Weights, config: BertConfig) -> Any:
     return layer_norm(x, norm["weight"], norm["bias"], config.eps)
-
-
-def _size(found: Mapping[str, Any], name: str, most: int, file: str) -> int:
-    size = found.get(name, 2 if name == "type_vocab_size" else None)
-    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
-        raise ModelError(f"{file}: found {name} {size!r}; wanted a whole number from 1 to {most}")
-    return size

@@ -14,7 +14,7 @@ from clearhead.core.observation import Observation, Observe
 from clearhead.errors import ModelError, TextError
 from clearhead.model.bert import BertConfig, bert_states
 from clearhead.model.checkpoint_folder import read_checkpoint
-from clearhead.model.vocabulary import check_unicode
+from clearhead.model.encoded import check_unicode
 
 __all__ = ["BertEncoder", "HiddenStates", "Pieces", "load_encoder"]
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.errors import ModelError
+from clearhead.model.bert import BertConfig
+from clearhead.model.source import LEAST_POSITIONS
 
 __all__ = ["TranslationConfig"]
 
@@ -36,6 +38,7 @@ class TranslationConfig:
         languages: target languages by tag, the first is the default.
         guided: heads of the encoder, as (layer, head) from 0, that training pulled to marked
             antecedents; every other head is as it grew.
+        source: sizes of a BERT-type encoder that reads the source first, or None.
 
     Example:
         >>> TranslationConfig(vocabulary=100, width=64, heads=1).inner
@@ -51,6 +54,7 @@ class TranslationConfig:
     activation: str = "relu"
     languages: tuple[str, ...] = ("fr", "de")
     guided: tuple[tuple[int, int], ...] = ()
+    source: BertConfig | None = None
 
     def __post_init__(self) -> None:
         if not self.inner:
@@ -70,6 +74,11 @@ class TranslationConfig:
                     f"guided names head {head} of layer {layer}; the encoder has "
                     f"{self.encoder_layers} layers of {self.heads} heads"
                 )
+        if self.source is not None and self.source.positions < LEAST_POSITIONS:
+            raise ModelError(
+                f"the source's encoder reads {self.source.positions} pieces; "
+                f"wanted at least {LEAST_POSITIONS}"
+            )
         if self.width % self.heads or self.width % 2:
             raise ModelError(
                 f"width is {self.width}, heads is {self.heads}; "
@@ -104,6 +113,8 @@ class TranslationConfig:
             if isinstance(values.get("languages"), list):
                 values["languages"] = tuple(values["languages"])
             values["guided"] = tuple((int(a), int(b)) for a, b in values.get("guided", ()))
+            if values.get("source") is not None:
+                values["source"] = BertConfig(**values["source"])
             return cls(**values)
         except ModelError as error:
             raise ModelError(f"{name} cannot be used: {error}") from None
@@ -112,4 +123,7 @@ class TranslationConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """The entries of ``config.json``."""
-        return {"model_type": "clearhead-translation", **dataclasses.asdict(self)}
+        entries = dataclasses.asdict(self)
+        if self.source is None:
+            del entries["source"]
+        return {"model_type": "clearhead-translation", **entries}

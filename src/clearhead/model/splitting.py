@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from clearhead.model.source import SourcePieces
 from clearhead.model.vocabulary import SLOTS, Vocabulary
 
 __all__ = ["LONGEST", "split_line"]
@@ -17,7 +18,7 @@ _PART = 128  # pieces of a part: training saw few sentences that are longer
 _CUTS = (r"(?<=[.!?…。！？])[\"'’”»)\]]*\s+", r"(?<=[,;:，；：])\s+|\s+(?=[–—(])", r"\s+")
 
 
-def split_line(text: str, vocabulary: Vocabulary) -> list[str]:
+def split_line(text: str, vocabulary: Vocabulary | SourcePieces) -> list[str]:
     """Cuts a line of more than 512 pieces into parts that the model can read.
 
     Every character but white space at the cuts is in one of the parts, in order. A part has at most
@@ -40,7 +41,9 @@ def split_line(text: str, vocabulary: Vocabulary) -> list[str]:
     return list(_packed(_units(text, vocabulary, 0), vocabulary))
 
 
-def _units(text: str, vocabulary: Vocabulary, level: int) -> Iterator[tuple[str, int, int]]:
+def _units(
+    text: str, vocabulary: Vocabulary | SourcePieces, level: int
+) -> Iterator[tuple[str, int, int]]:
     """Sentences; of one that is too long its clauses, and of such a clause its words."""
     for unit in _cut(text, _CUTS[level]):
         encoded = vocabulary.encode(unit)
@@ -63,7 +66,9 @@ def _cut(text: str, pattern: str) -> Iterator[str]:
         yield text[at:]
 
 
-def _packed(units: Iterable[tuple[str, int, int]], vocabulary: Vocabulary) -> Iterator[str]:
+def _packed(
+    units: Iterable[tuple[str, int, int]], vocabulary: Vocabulary | SourcePieces
+) -> Iterator[str]:
     """Units joined by a space, as many as fit into a part."""
     held: list[str] = []
     pieces = words = 0

@@ -6,6 +6,7 @@ Weights are a tree of arrays, without biases in the matrices::
     encoder layer   attention, norm_attention, feed_forward, norm_feed_forward
     decoder layer   self_attention, norm_self_attention, cross_attention, norm_cross_attention,
                     feed_forward, norm_feed_forward
+    bridge, source  only where a BERT-type encoder reads the source first (:mod:`.source`)
 
 The embedding is tied with the output (Press and Wolf 2017); norms come before each sub-layer
 (Xiong et al. 2020). B sentences, S source and T target positions, w the width, V the vocabulary.
@@ -25,10 +26,13 @@ from clearhead.inputs.masks import causal
 from clearhead.inputs.masks import lengths as up_to
 from clearhead.layer.embedding import embed
 from clearhead.layer.feedforward import feed_forward
+from clearhead.layer.linear import linear
 from clearhead.layer.multihead import multi_head_attention
 from clearhead.layer.norm import layer_norm
 from clearhead.layer.positions import sinusoid
+from clearhead.model.bert import bert_shapes
 from clearhead.model.config import TranslationConfig
+from clearhead.model.source import source_states, source_width
 
 __all__ = [
     "decode",
@@ -36,6 +40,7 @@ __all__ = [
     "encode",
     "encode_states",
     "encoder_layer",
+    "enter",
     "logits",
     "place",
     "random_weights",
@@ -56,6 +61,21 @@ def place(ids: Any, weights: Weights, start: int = 0) -> Any:
     return embed(ids, table) * math.sqrt(width) + positions
 
 
+def enter(
+    weights: Weights, config: TranslationConfig, ids: Any, lengths: Any = None, states: Any = None
+) -> Any:
+    """What enters the first layer of the encoder: (B, S) pieces → (B, S, w).
+
+    ``states`` are those that :func:`clearhead.model.source.source_states` gave for the same
+    pieces, where they are at hand already.
+    """
+    if config.source is None:
+        return place(ids, weights)
+    if states is None:
+        states = source_states(weights["source"], config.source, ids, lengths)
+    return linear(states, weights["bridge"])
+
+
 def encoder_layer(
     x: Any, layer: Weights, config: TranslationConfig, mask: Any, observe: Observe | None = None
 ) -> tuple[Any, Any]:
@@ -73,7 +93,7 @@ def encoder_layer(
 
 
 def encode_states(
-    weights: Weights, config: TranslationConfig, ids: Any, lengths: Any = None
+    weights: Weights, config: TranslationConfig, ids: Any, lengths: Any = None, states: Any = None
 ) -> list[Any]:
     """What enters each layer of the encoder, and last what leaves the whole encoder.
 
@@ -81,12 +101,12 @@ def encode_states(
         ``encoder_layers + 1`` arrays (B, S, w), the last one normalised.
     """
     mask = None if lengths is None else up_to(keys=lengths)
-    x = place(ids, weights)
-    states = []
+    x = enter(weights, config, ids, lengths, states)
+    entered = []
     for layer in weights["encoder"]:
-        states.append(x)
+        entered.append(x)
         x, _ = encoder_layer(x, layer, config, mask)
-    return [*states, layer_norm(x, weights["encoder_norm"])]
+    return [*entered, layer_norm(x, weights["encoder_norm"])]
 
 
 def encode(
@@ -109,7 +129,7 @@ def encode(
         the memory (B, S, w); with ``observe``, that and a list of Observations, one a layer.
     """
     mask = None if lengths is None else up_to(keys=lengths)
-    x = place(ids, weights)
+    x = enter(weights, config, ids, lengths)
     seen = []
     for layer in weights["encoder"]:
         x, found = encoder_layer(x, layer, config, mask, observe)
@@ -198,7 +218,7 @@ def random_weights(config: TranslationConfig, seed: int = 0) -> dict[str, Any]:
     Maps that start at zero let every layer begin as the identity (Zhang et al. 2019, "Fixup").
 
     Returns:
-        the tree described above, of float32 NumPy arrays.
+        the tree described above, of float32 NumPy arrays, without ``source``.
     """
     rng = np.random.default_rng(seed)
     w, inner = config.width, config.inner
@@ -222,7 +242,7 @@ def random_weights(config: TranslationConfig, seed: int = 0) -> dict[str, Any]:
             blocks[name], blocks["norm_" + name] = attention(), ones()
         return {**blocks, "feed_forward": network(), "norm_feed_forward": ones()}
 
-    return {
+    fresh = {
         "embedding": (rng.standard_normal((config.vocabulary, w)) / math.sqrt(w)).astype(
             np.float32
         ),
@@ -233,6 +253,9 @@ def random_weights(config: TranslationConfig, seed: int = 0) -> dict[str, Any]:
         ],
         "decoder_norm": ones(),
     }
+    if config.source is not None:
+        fresh["bridge"] = matrix(source_width(config.source), w)
+    return fresh
 
 
 def weight_shapes(config: TranslationConfig) -> dict[str, tuple[int, ...]]:
@@ -259,4 +282,8 @@ def weight_shapes(config: TranslationConfig) -> dict[str, tuple[int, ...]]:
             shapes[f"{at}feed_forward.w_out"] = (inner, w)
             shapes[f"{at}norm_feed_forward"] = (w,)
         shapes[f"{stack}_norm"] = (w,)
+    if config.source is not None:
+        shapes["bridge"] = (source_width(config.source), w)
+        held = bert_shapes(config.source)
+        shapes |= {f"source.{name}": shape for name, shape in held.items()}
     return shapes

@@ -9,12 +9,13 @@ from typing import Any, overload
 
 from clearhead.errors import ArgumentError, KindError, TextError
 from clearhead.model.config import TranslationConfig
+from clearhead.model.encoded import Encoded, check_unicode
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.scoring import log_probabilities
 from clearhead.model.search import search
 from clearhead.model.splitting import LONGEST, split_line
 from clearhead.model.translated import Candidate, LineWarning, Translation, joined
-from clearhead.model.vocabulary import Encoded, Vocabulary, check_unicode
+from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.weights import load_model
 
 __all__ = ["BUNDLED", "Translator", "load_translator"]
@@ -107,7 +108,7 @@ class Translator:
         how = _options(options)
         lines = [self._parts(text) for text in _texts(texts)]
         encoded = [self.encode(part) for parts in lines for part in parts]
-        sources = [[*item.ids, self.vocabulary.end] for item in encoded]
+        sources = [[*item.ids, self.vocabulary.source.end] for item in encoded]
         found = search(self.weights, self.config, sources, self.pieces, language, how, done)
         candidates = [
             [self._candidate(hypothesis, item) for hypothesis in best]
@@ -116,7 +117,9 @@ class Translator:
         translations, at = [], 0
         for text, parts in zip(texts, lines, strict=True):
             end = at + len(parts)
-            translations.append(joined(text, encoded[at:end], candidates[at:end]))
+            limited = how.longest is not None
+            found_here = candidates[at:end]
+            translations.append(joined(text, encoded[at:end], found_here, limited=limited))
             at = end
         return translations
 
@@ -163,7 +166,7 @@ class Translator:
                         f"{name} has {len(pieces) + 1} pieces; wanted at most {LONGEST}: "
                         "score it sentence by sentence"
                     )
-            rows.append([*encoded.ids, end])
+            rows.append([*encoded.ids, self.vocabulary.source.end])
             wanted.append([language, *ids, end])
         pad = self.vocabulary.pad
         found = log_probabilities(self.weights, self.config, rows, wanted, pad, batch)
@@ -171,7 +174,7 @@ class Translator:
 
     def encode(self, text: str) -> Encoded:
         """A line in pieces as the model reads it, without the end: white space as one space."""
-        return self.vocabulary.encode(_spaced(text))
+        return self.vocabulary.source.encode(_spaced(text))
 
     def __repr__(self) -> str:
         return f"Translator(to={'|'.join(self.config.languages)}, {self.config.vocabulary} pieces)"
@@ -185,11 +188,13 @@ class Translator:
 
     def _parts(self, text: str) -> list[str]:
         spaced = _spaced(text)
-        return split_line(spaced, self.vocabulary) if spaced else []
+        return split_line(spaced, self.vocabulary.source) if spaced else []
 
     def _candidate(self, found: Hypothesis, source: Encoded) -> Candidate:
         text = self.vocabulary.decode(found.ids, source.slots)
-        return Candidate(text, found.log_probability, found.score, found.finished, found.ids)
+        words = zip(self.vocabulary.slots, source.slots, strict=False)
+        lost = tuple(word for slot, word in words if slot not in found.ids)
+        return Candidate(text, found.log_probability, found.score, found.finished, found.ids, lost)
 
 
 def load_translator(folder: str | Path | None = None) -> Translator:

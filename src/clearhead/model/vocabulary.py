@@ -13,16 +13,17 @@ import json
 import string
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from clearhead.errors import ModelError, TextError
+from clearhead.errors import ModelError
+from clearhead.model.encoded import Encoded, check_unicode
+from clearhead.model.source import SourcePieces
 from clearhead.model.words import LONGEST_WORD, words_and_runs
 
-__all__ = ["Encoded", "Vocabulary"]
+__all__ = ["Vocabulary"]
 
 _SPELT = string.ascii_letters + string.digits + ".,;:!?'\"()-"
 PAD, END = "<pad>", "</s>"
@@ -35,29 +36,16 @@ _PIECES = (
 )
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A sentence in pieces.
-
-    Attributes:
-        ids: the pieces, without the end.
-        spans: for every piece, the characters [from, to) of the sentence it stands for.
-        slots: the words behind the slots, the first slot's first.
-    """
-
-    ids: list[int]
-    spans: list[tuple[int, int]]
-    slots: list[str] = field(default_factory=list)
-
-
 class Vocabulary:
     """The pieces of a model, shared by source and target.
 
     Args:
         tokenizer: a byte-level BPE tokenizer whose first pieces are the special ones.
         characters: those that training saw often; a word with any other one gets a slot.
+        source: of a BERT-type encoder that reads the source first; None where there is none.
 
     Attributes:
+        source: what cuts a source into pieces: the vocabulary itself, or such an encoder's.
         size: pieces in all.
         pad, end: the two; ``slots``: the eight; ``special``: pieces below it are special.
 
@@ -69,7 +57,15 @@ class Vocabulary:
         ['猫']
     """
 
-    def __init__(self, tokenizer: Tokenizer, characters: Iterable[str]) -> None:
+    begin: int | None = None  # no piece stands before a sentence
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        characters: Iterable[str],
+        source: SourcePieces | None = None,
+    ) -> None:
+        self.source: Vocabulary | SourcePieces = source or self
         self._tokenizer = tokenizer
         self.characters = frozenset(characters)
         self.size: int = tokenizer.get_vocab_size(with_added_tokens=False)
@@ -188,10 +184,12 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Writes the vocabulary as one JSON file."""
-        held = {
+        held: dict[str, Any] = {
             "tokenizer": json.loads(self._tokenizer.to_str()),
             "characters": "".join(sorted(self.characters)),
         }
+        if isinstance(self.source, SourcePieces):
+            held["source"] = self.source.to_json()
         path.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
 
     @classmethod
@@ -204,7 +202,9 @@ class Vocabulary:
         try:
             held: Any = json.loads(path.read_text(encoding="utf-8"))
             tokenizer = Tokenizer.from_str(json.dumps(held["tokenizer"]))
-            return cls(tokenizer, held["characters"])
+            source = held.get("source")
+            pieces = None if source is None else SourcePieces(json.dumps(source))
+            return cls(tokenizer, held["characters"], pieces)
         except FileNotFoundError:
             raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
         except ModelError:
@@ -248,17 +248,6 @@ class Vocabulary:
 
     def _text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids, skip_special_tokens=False)) if ids else ""
-
-
-def check_unicode(text: str) -> None:
-    """Raises TextError where ``text`` holds a lone surrogate, which is half a character."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise TextError(
-            f"the sentence holds a lone surrogate at character {error.start}, which is no valid "
-            "Unicode; read the input as UTF-8"
-        ) from None
 
 
 def _without_added(tokenizer: Tokenizer) -> Tokenizer:

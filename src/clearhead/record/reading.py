@@ -11,7 +11,7 @@ import numpy as np
 from clearhead.core.observation import Observation, Observe
 from clearhead.errors import ArgumentError, ModelError, TextError
 from clearhead.layer.norm import layer_norm
-from clearhead.model.vocabulary import check_unicode
+from clearhead.model.encoded import check_unicode
 from clearhead.record.words import Piece
 
 __all__ = ["MOST_PIECES", "Reader", "reader_of"]
@@ -81,6 +81,8 @@ class TranslatorReader(Reader):
         pieces = zip(found.ids, found.spans, strict=True)
         named = [
             Piece(vocabulary.piece(piece), (at[a], at[b - 1] + 1) if a < b else (at[a], at[a]))
+            if piece != vocabulary.begin
+            else Piece(vocabulary.piece(piece))
             for piece, (a, b) in pieces
         ]
         end = Piece(vocabulary.piece(vocabulary.end))
