@@ -30,6 +30,7 @@ class Trace:
         query: index of the piece that looks, the first one of that word.
         x: (N, width) what enters the attention.
         matrices: of this head: w_q, w_k, w_v (width, d), w_o (d, width).
+        biased: whether the four maps have biases.
         steps: all heads of the layer, (heads, N, …), in float64 from the model's own weights.
         output: (N, width) what the model's own fused pass gives.
     """
@@ -41,6 +42,7 @@ class Trace:
     query: int
     x: Any
     matrices: dict[str, Any]
+    biased: bool
     steps: Steps
     output: Any
 
@@ -133,6 +135,7 @@ def trace(
     output = multi_head_attention(x, weights, reader.heads)
     return Trace(
         record, layer, head, looking, own[0], x[0], _of_head(weights, head, reader.heads),
+        weights.get("b_q") is not None,
         Steps(**{name: value[0] for name, value in vars(steps).items()}), output[0],
     )  # fmt: skip
 

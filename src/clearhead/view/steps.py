@@ -68,7 +68,7 @@ def _projections(trace: Trace, console: Console) -> Iterator[Text]:
     yield from _says(
         console,
         f"Three trained matrices of this head, {size}, make of each vector a query (what it asks), "
-        "a key (what it is found by) and a value (what it passes on).",
+        f"a key (what it is found by) and a value (what it passes on){_biased(trace)}.",
     )
     yield _numbers(f"query of {_piece(trace, trace.query)}", trace.row("queries"), console)
     for name in ("keys", "values"):
@@ -92,10 +92,12 @@ def _scores_and_weights(trace: Trace, console: Console) -> Iterator[Text]:
         f"The query of “{word}” times each key, number by number, added up: how much focus it puts "
         f"there. With {_piece(trace, best)}: {products}.",
     )
+    yield Text()
     yield _title("3", "scaled_scores", "scores / √d_k", f"({n}, {n})", console)
     yield from _says(
         console, f"Divided by √{d_k} = {np.sqrt(d_k):g}, so that gradients stay stable."
     )
+    yield Text()
     yield _title("4", "weights", "softmax over j", f"({n}, {n})", console)
     scaled = trace.row("scaled_scores")
     total = float(np.exp(scaled - scaled.max()).sum())
@@ -121,7 +123,9 @@ def _table(trace: Trace, console: Console) -> Iterator[Text]:
     for j, name in enumerate(names):
         line = Text(" " * _INDENT)
         line.append(fitted(name, wide), STRONG if j in strongest[:1] else "")
-        line.append(f"{scores[j]:10.3f}{scaled[j]:10.3f}{percent(weights[j]):>9}  ")
+        line.append(
+            f"{_rounded(scores[j]):10.3f}{_rounded(scaled[j]):10.3f}{percent(weights[j]):>9}  "
+        )
         yield line.append(bar(weights[j], room, _plain(console)), ACCENT)
     total = f"{fitted('sum', wide)}{'':20}{percent(round(float(weights.sum()), 9)):>9}"
     yield Text(" " * _INDENT).append(total, QUIET)
@@ -159,7 +163,9 @@ def _leaving(trace: Trace, console: Console) -> Iterator[Text]:
     yield Text()
     yield _title("8", "output", "concatenated · W_O", f"({n}, {width})", console)
     yield from _says(
-        console, "A last trained matrix mixes the heads; the layer adds this to what came in."
+        console,
+        f"A last trained matrix mixes the heads{_biased(trace)}; the layer adds this to what came "
+        "in.",
     )
     yield _numbers(_piece(trace, trace.query), trace.row("output"), console)
     yield Text()
@@ -191,8 +197,17 @@ def _numbers(label: str, numbers: Sequence[float] | Any, console: Console) -> Te
     """A label and as many numbers as the line has room for."""
     line = Text(" " * _INDENT).append(fitted(label, _LABEL + 2))
     fit = max((console.width - _INDENT - _LABEL - 8) // 8, 1)
-    line.append("".join(f"{float(x):8.3f}" for x in numbers[:fit]))
+    line.append("".join(f"{_rounded(x):8.3f}" for x in numbers[:fit]))
     return line.append(" …", QUIET) if len(numbers) > fit else line
+
+
+def _biased(trace: Trace) -> str:
+    return "; a trained bias is added" if trace.biased else ""
+
+
+def _rounded(number: Any) -> float:
+    """A number to three places; none is "-0.000"."""
+    return round(float(number), 3) + 0.0
 
 
 def _strongest(trace: Trace) -> list[int]:

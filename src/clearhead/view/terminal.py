@@ -30,6 +30,7 @@ __all__ = ["LANGUAGES", "heading", "show", "special_name"]
 LANGUAGES = {"fr": "French", "de": "German", "en": "English"}
 _HEADS = 3  # shown for one word
 _LINKS = 3  # shown in each of them
+_FAINT = 0.005  # below, a link is not drawn
 _LONGEST_NAME = 14
 _ROOMY = 72  # columns; below, the mass set aside is not shown line by line
 
@@ -114,7 +115,8 @@ def _every_word(
                  str(link["layer"]), str(link["head"]), percent(aside))  # fmt: skip
         yield _row(columns, texts, guided=guided)
     yield Text()
-    rest = f"The rest goes to the word itself and to other words; the {name} set aside."
+    one = "is" if name == "end mark" else "are"
+    rest = f"The {name} {one} set aside. The rest goes to the word itself and other words."
     yield from paragraph(console, rest, QUIET)
 
 
@@ -149,6 +151,7 @@ def _in_one_head(
     sight = record.encoder
     row = sight.weights[place][index]
     others = sorted((j for j in range(len(row)) if j != index), key=lambda j: -row[j])[:_LINKS]
+    others = [j for j in others if j == others[0] or row[j] >= _FAINT]
     special, own = float(sight.special[place][index]), float(row[index])
     rest = max(1 - special - own - float(sum(row[j] for j in others)), 0.0)
     title = Text("  ").append(f"layer {place[0]} · head {place[1]}", ACCENT)
