@@ -243,3 +243,18 @@ def test_a_shared_key_head_gets_the_gradients_of_its_whole_group(attention, rng)
     assert torch.autograd.gradcheck(lambda k, v: attention(q, k, v), (k, v))
     _, seen = attention(q, k, v, observe=ch.Observe(weights=True))
     assert tuple(seen.weights.shape) == (1, 4, 3, 5)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_request_that_cannot_fit_is_refused_before_anything_is_touched(library):
+    """Inputs that take no memory of their own, for an output of 16 TiB and for weights of 4 TiB."""
+    one = np.zeros((1, 1, 1, 64), np.float32)
+    wide = np.broadcast_to(one, (1, 1, 2**36, 64))
+    tall = np.broadcast_to(one, (1, 1, 2**20, 64))
+    if library == "torch":
+        one = torch.zeros(1, 1, 1, 64)
+        wide, tall = one.expand(1, 1, 2**36, 64), one.expand(1, 1, 2**20, 64)
+    with pytest.raises(MemoryError, match="GiB"):
+        ch.attention(wide, one, one)
+    with pytest.raises(MemoryError, match="GiB"):
+        ch.attention(tall, tall, tall, observe=ch.Observe(weights=True))
