@@ -22,7 +22,8 @@ struct Block {
     int64_t head[kRowsPerBlock], position[kRowsPerBlock];
     int64_t low[kRowsPerBlock], high[kRowsPerBlock];  // the band of keys of each query
     int64_t low_min, low_max, high_min, high_max;
-    bool first;  // no tile yet
+    bool first;   // no tile yet
+    bool single;  // the sample has one valid query: q is [lane][d_k, padded] and not transposed
     T *q, *o, *m, *l, *t, *decay;
     uint8_t* live;
     T *top_scores, *top_keys;  // [k][64], the keys carried in the bits of T
@@ -32,7 +33,7 @@ struct Block {
 template <class T>
 void lay_out(Block<T>& b, Arena& arena, const Request& r, int64_t top, bool outputs) {
     const int64_t width = round_up(r.d_v, Vec<T>::kLanes);
-    b.q = arena.take<T>(r.d_k * kRowsPerBlock);
+    b.q = arena.take<T>(round_up(r.d_k, Vec<T>::kLanes) * kRowsPerBlock);
     b.o = outputs ? arena.take<T>(width * kRowsPerBlock) : nullptr;
     b.m = arena.take<T>(kRowsPerBlock);
     b.l = arena.take<T>(kRowsPerBlock);
@@ -42,6 +43,30 @@ void lay_out(Block<T>& b, Arena& arena, const Request& r, int64_t top, bool outp
     b.top_scores = arena.take<T>(top * kRowsPerBlock);
     b.top_keys = arena.take<T>(top * kRowsPerBlock);
     b.top_filled = arena.take<int64_t>(kRowsPerBlock);
+}
+
+CLEARHEAD_INLINE int64_t valid_queries(const Request& r, int64_t sample) {
+    return r.mask.query_lengths ? r.mask.query_lengths[sample] : r.queries;
+}
+
+CLEARHEAD_INLINE bool single_query(const Request& r, int64_t sample) {
+    return valid_queries(r, sample) == 1;
+}
+
+// Reads the chosen queries, scaled; `line` is scratch for kLanes of them.
+template <class T>
+void read_queries(Block<T>& b, const Request& r, T factor, T* line) {
+    const Array& a = r.query;
+    if (!b.single) {
+        transpose_queries(b.q, b.query, b.count, a.kind, a.column, r.d_k, factor, line);
+        return;
+    }
+    const int64_t width = round_up(r.d_k, Vec<T>::kLanes);
+    for (int lane = 0; lane < b.count; ++lane) {
+        T* to = b.q + lane * width;
+        copy_row(to, b.query[lane], a.kind, a.column, r.d_k, width);
+        for (int64_t e = 0; e < r.d_k; ++e) to[e] *= factor;
+    }
 }
 
 // Fills in who the queries are and which keys their bands reach. `list` names queries of one head;
@@ -55,8 +80,9 @@ void choose_rows(Block<T>& b, const Request& r, int64_t sample, int64_t first_he
     b.low_min = b.high_min = kFar;
     b.low_max = b.high_max = -kFar;
     b.first = true;
+    b.single = single_query(r, sample);
     const int64_t keys = r.mask.key_lengths ? r.mask.key_lengths[sample] : r.keys;
-    const int64_t valid = r.mask.query_lengths ? r.mask.query_lengths[sample] : r.queries;
+    const int64_t valid = valid_queries(r, sample);
     const int64_t step = r.query.row * size_of(r.query.kind);
     int64_t head = list ? first_head : first_head + begin / r.queries;
     int64_t i = list ? 0 : begin % r.queries;

@@ -27,7 +27,7 @@ struct Work {
         constexpr int L = Vec<T>::kLanes;
         for (auto& block : blocks) lay_out(block, arena, r, ranks_kept(r), true);
         lay_out(tile, arena, r);
-        keys = arena.take<T>(kKeysPerTile * r.d_k);
+        keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));
         values = arena.take<T>(kKeysPerTile * round_up(r.d_v, L));
         line = arena.take<T>(larger(L * r.d_k, round_up(r.d_v, L)));
     }
@@ -158,13 +158,11 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
         std::memset(b.live, 0, kRowsPerBlock);
         first = smaller(first, b.low_min);
         last = larger(last, b.high_max);
-        if (b.low_min <= b.high_max)
-            transpose_queries(b.q, b.query, b.count, r.query.kind, r.query.column, r.d_k,
-                              query_factor<T>(r), w.line);
+        if (b.low_min <= b.high_max) read_queries(b, r, query_factor<T>(r), w.line);
     }
     if (first <= last) {
         const int64_t head = task.first_head / (r.heads / r.key_heads);
-        const auto keys = rows_of(r, r.key, sample, head, r.d_k, 1, w.keys);
+        const auto keys = keys_of(r, sample, head, w.keys);
         const auto values = rows_of(r, r.value, sample, head, r.d_v, L, w.values);
         for (int64_t at = first / kKeysPerTile * kKeysPerTile; at <= last; at += kKeysPerTile) {
             const int64_t begin = larger(at, first);

@@ -5,7 +5,8 @@
 // does is put into all lists at once: below the place where it belongs everything moves one down.
 // The comparison is strict and keys come in increasing order, so ties stay with the smaller index.
 //
-// More than 16: one heap per query with its worst entry on top, sorted at the end.
+// Up to 64 the lists stay in memory, and the way down them ends at the first place no lane moves.
+// More: one heap per query with its worst entry on top, sorted at the end.
 //
 // Keys ride in the bits of T. A masked score is -inf, and nothing is smaller: it never enters.
 #pragma once
@@ -16,13 +17,14 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-constexpr int64_t kLongestList = 16;
+constexpr int64_t kInRegisters = 16;
+constexpr int64_t kLongestList = 64;
 
 // How many ranks are kept for a request for `top`.
 CLEARHEAD_INLINE int64_t ranks_kept(const Request& r) {
     const int64_t top = smaller(r.observe.top, r.keys);
     if (top <= 0) return 0;
-    return top <= 8 ? 8 : top <= kLongestList ? kLongestList : round_up(top, Vec<float>::kLanes);
+    return top <= 8 ? 8 : round_up(top, 16);
 }
 
 template <class T, int K>
@@ -65,6 +67,48 @@ void top_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t 
         for (int k = 0; k < K; ++k) {
             V::store(b.top_scores + k * kRowsPerBlock + at, score[k]);
             V::store(b.top_keys + k * kRowsPerBlock + at, key[k]);
+        }
+    }
+}
+
+// The same for `kept` ranks in memory.
+template <class T>
+void list_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t keys,
+               int64_t kept) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    for (int at = 0; at < b.columns * L; at += L) {
+        T* scores = b.top_scores + at;
+        T* places = b.top_keys + at;
+        T* worst = scores + (kept - 1) * kRowsPerBlock;
+        for (int64_t k = 0; b.first && k < kept; ++k) {
+            V::store(scores + k * kRowsPerBlock, V::all(-static_cast<T>(__builtin_inf())));
+            V::store(places + k * kRowsPerBlock, V::all(carry<T>(-1)));
+        }
+        const T* most = largest + at;
+        for (int64_t j = 0; j < keys; most += kRowsPerBlock) {
+            const int64_t end = j + panel_rows(keys - j);
+            if (!V::any(V::less(V::load(worst), V::load(most)))) j = end;
+            for (; j < end; ++j) {
+                const auto x = V::load(s + j * kRowsPerBlock + at);
+                const auto mine = V::all(carry<T>(begin + j));
+                auto beats = V::less(V::load(worst), x);
+                for (int64_t k = kept - 1; V::any(beats); --k) {
+                    T* score = scores + k * kRowsPerBlock;
+                    T* place = places + k * kRowsPerBlock;
+                    auto new_score = V::select(beats, x, V::load(score));
+                    auto new_place = V::select(beats, mine, V::load(place));
+                    if (k) {
+                        const auto above = V::load(score - kRowsPerBlock);
+                        beats = V::less(above, x);
+                        new_score = V::select(beats, above, new_score);
+                        new_place = V::select(beats, V::load(place - kRowsPerBlock), new_place);
+                    }
+                    V::store(score, new_score);
+                    V::store(place, new_place);
+                    if (!k) break;
+                }
+            }
         }
     }
 }
@@ -130,8 +174,10 @@ void see_top(Block<T>& b, const Request& r, const T* s, const T* largest, int64_
     const int64_t kept = ranks_kept(r);
     if (kept <= 8) {
         top_tile<T, 8>(b, s, largest, begin, keys);
+    } else if (kept <= kInRegisters) {
+        top_tile<T, kInRegisters>(b, s, largest, begin, keys);
     } else if (kept <= kLongestList) {
-        top_tile<T, kLongestList>(b, s, largest, begin, keys);
+        list_tile(b, s, largest, begin, keys, kept);
     } else {
         heap_tile(b, s, begin, keys, smaller(r.observe.top, r.keys), kept);
     }

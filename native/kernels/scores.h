@@ -3,10 +3,11 @@
 //   s[j][lane] = sum over e of k[j][e] * q[e][lane]          j < keys, lane < 64, e < d
 //
 // Order: panels of 6 keys by kScoreColumns registers of queries, each sum one accumulator in
-// increasing e. The keys are read as they lie, one number to all lanes; the queries of the block
-// (q, transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is
-// avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of
-// every panel falls out at its end: largest[panel][lane].
+// increasing e, stretch by stretch of 32 and each stretch from zero: the error of one long sum grows
+// with d. The keys are read as they lie, one number to all lanes; the queries of the block (q,
+// transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is avoided
+// (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of every panel
+// falls out at its end: largest[panel][lane].
 #pragma once
 
 #include "kernels/arrays.h"
@@ -15,6 +16,7 @@ namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
 constexpr int kPanel = 6;
+constexpr int64_t kStretch = 32;
 constexpr int kMaxPanels = kKeysPerTile / kPanel + 1;
 
 // How many of `left` rows the next panel takes.
@@ -29,20 +31,35 @@ void score_panel(const T* k, int64_t stride, const T* q, int64_t d, T* s, T* lar
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     typename V::Reg sum[R][C];
+    for (int64_t e = 0;;) {
+        const int64_t end = smaller(d, e + kStretch);
+        const bool first = e == 0;
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
+        for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
-        for (int c = 0; c < C; ++c) sum[r][c] = V::zero();
-    for (int64_t e = 0; e < d; ++e) {
-        typename V::Reg lanes[C];
+            for (int c = 0; c < C; ++c) sum[r][c] = V::zero();
+        for (; e < end; ++e) {
+            typename V::Reg lanes[C];
 #pragma GCC unroll 8
-        for (int c = 0; c < C; ++c) lanes[c] = V::load(q + e * kRowsPerBlock + c * L);
+            for (int c = 0; c < C; ++c) lanes[c] = V::load(q + e * kRowsPerBlock + c * L);
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) {
-            const auto number = V::all(k[r * stride + e]);
+            for (int r = 0; r < R; ++r) {
+                const auto number = V::all(k[r * stride + e]);
 #pragma GCC unroll 8
-            for (int c = 0; c < C; ++c) sum[r][c] = V::fma(number, lanes[c], sum[r][c]);
+                for (int c = 0; c < C; ++c) sum[r][c] = V::fma(number, lanes[c], sum[r][c]);
+            }
         }
+        if (!first)
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+                for (int c = 0; c < C; ++c)
+                    sum[r][c] = V::add(sum[r][c], V::load(s + r * kRowsPerBlock + c * L));
+        if (e >= d) break;
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+            for (int c = 0; c < C; ++c) V::store(s + r * kRowsPerBlock + c * L, sum[r][c]);
     }
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
@@ -110,6 +127,34 @@ void score_tile(const T* k, int64_t stride, const T* q, int64_t d, int64_t keys,
             score_columns<T, 1>(k, stride, q + at, d, keys, s + at, largest + at);
             c += 1;
         }
+    }
+}
+
+// s[j][lane] for one lane; q and the rows of k are padded with zeros to `width`, whole registers.
+template <class T>
+void score_single(const T* k, int64_t stride, const T* q, int64_t width, int64_t keys, T* s) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    for (int64_t j = 0; j < keys; j += L) {
+        typename V::Reg sum[L];
+        const T* row[L];
+        for (int i = 0; i < L; ++i) {
+            row[i] = k + smaller(j + i, keys - 1) * stride;
+            sum[i] = V::zero();
+        }
+        for (int64_t e = 0; e < width; e += L) {
+            const auto part = V::load(q + e);
+#pragma GCC unroll 16
+            for (int i = 0; i < L; ++i) sum[i] = V::fma(V::load(row[i] + e), part, sum[i]);
+        }
+        V::transpose(sum);
+#pragma GCC unroll 4
+        for (int half = L / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+            for (int i = 0; i < half; ++i) sum[i] = V::add(sum[i], sum[i + half]);
+        T scores[L];
+        V::store(scores, sum[0]);
+        for (int i = 0; i < L && j + i < keys; ++i) s[(j + i) * kRowsPerBlock] = scores[i];
     }
 }
 

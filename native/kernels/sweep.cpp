@@ -24,14 +24,16 @@ struct Sweep {
     Tile<T> tile;
     T *keys, *line, *inverse;
     double *received, *cells;
+    int64_t* map_row;  // of each lane
     Arena arena;
 
     Sweep(const Request& r, void* scratch) : arena{static_cast<char*>(scratch)} {
         lay_out(block, arena, r, 0, false);
         lay_out(tile, arena, r);
-        keys = arena.take<T>(kKeysPerTile * r.d_k);
+        keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, Vec<T>::kLanes));
         line = arena.take<T>(Vec<T>::kLanes * r.d_k);
         inverse = arena.take<T>(kRowsPerBlock);
+        map_row = arena.take<int64_t>(kRowsPerBlock);
         received = arena.take<double>(r.observe.received ? most_keys(r) : 0);
         cells = arena.take<double>(r.observe.map ? map_rows(r) * most_keys(r) : 0);
     }
@@ -51,12 +53,12 @@ bool take_queries(Sweep<T>& w, const Request& r, const Task& task, int64_t begin
     Block<T>& b = w.block;
     choose_rows(b, r, task.sample, task.first_head, begin, end, list);
     if (b.low_min > b.high_max) return false;
-    transpose_queries(b.q, b.query, b.count, r.query.kind, r.query.column, r.d_k,
-                      query_factor<T>(r), w.line);
+    read_queries(b, r, query_factor<T>(r), w.line);
     for (int lane = 0; lane < b.columns * Vec<T>::kLanes; ++lane) {
         const int from = lane < b.count ? lane : 0;
         const int64_t row = (task.sample * r.heads + b.head[from]) * r.queries + b.position[from];
         b.m[lane] = static_cast<const T*>(n.largest)[row];
+        w.map_row[lane] = r.observe.map ? b.position[from] / r.observe.map_queries : 0;
         w.inverse[lane] = lane < b.count ? static_cast<const T*>(n.inverse)[row] : T(0);
     }
     return true;
@@ -112,8 +114,7 @@ void add_map(Sweep<T>& w, const Request& r, int64_t first_key, int64_t columns) 
             V::store(sums + at, sum);
         }
         for (int lane = 0; lane < b.count; ++lane)
-            w.cells[b.position[lane] / r.observe.map_queries * columns + column] +=
-                static_cast<double>(sums[lane]);
+            w.cells[w.map_row[lane] * columns + column] += static_cast<double>(sums[lane]);
         j = end;
     }
 }
@@ -153,7 +154,7 @@ template <class T>
 void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     Sweep<T> w(r, scratch);
     const int64_t sample = task.sample;
-    const int64_t valid = r.mask.query_lengths ? r.mask.query_lengths[sample] : r.queries;
+    const int64_t valid = valid_queries(r, sample);
     const int64_t last = r.observe.received_last;
     const int64_t first_counted = last < 0 ? 0 : larger(0, valid - last);
     const int64_t columns =
@@ -164,7 +165,7 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
         std::memset(w.cells, 0,
                     static_cast<size_t>(Sweep<T>::map_rows(r) * columns) * sizeof(double));
     const int64_t head = task.first_head / (r.heads / r.key_heads);
-    const auto keys = rows_of(r, r.key, sample, head, r.d_k, 1, w.keys);
+    const auto keys = keys_of(r, sample, head, w.keys);
     T counted[kRowsPerBlock];
     for (int64_t i = 0; i < r.queries; i += kRowsPerBlock) {
         const int64_t until = smaller(i + kRowsPerBlock, r.queries);
@@ -187,6 +188,27 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
     write_keys(w, r, task, first_counted, valid, columns);
 }
 
+// to[lane][j] = weights of the tile, turned a square of registers at a time.
+template <class T>
+void write_rows(const Sweep<T>& w, const Request& r, T* to) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    const Block<T>& b = w.block;
+    for (int lane = 0; lane < b.count; lane += L) {
+        int64_t j = 0;
+        for (; j + L <= w.tile.keys && lane + L <= b.count; j += L) {
+            typename V::Reg square[L];
+            for (int i = 0; i < L; ++i)
+                square[i] = V::load(w.tile.s + (j + i) * kRowsPerBlock + lane);
+            V::transpose(square);
+            for (int i = 0; i < L; ++i) V::store(to + (lane + i) * r.keys + j, square[i]);
+        }
+        for (; j < w.tile.keys; ++j)
+            for (int i = lane; i < lane + L && i < b.count; ++i)
+                to[i * r.keys + j] = w.tile.s[j * kRowsPerBlock + i];
+    }
+}
+
 template <class T>
 void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const int64_t* list,
                 void* out, int64_t rows, void* scratch) {
@@ -198,16 +220,14 @@ void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const 
     std::memset(to, 0, static_cast<size_t>((task.end - task.begin) * r.keys) * sizeof(T));
     if (!take_queries(w, r, task, task.begin, task.end, list, n)) return;
     const int64_t head = task.first_head / (r.heads / r.key_heads);
-    const auto keys = rows_of(r, r.key, sample, head, r.d_k, 1, w.keys);
+    const auto keys = keys_of(r, sample, head, w.keys);
     for (int64_t begin = b.low_min; begin <= b.high_max; begin += kKeysPerTile) {
         const int64_t end = smaller(begin + kKeysPerTile, b.high_max + 1);
         int64_t stride = 0;
         const T* k = keys.tile(begin, end, &stride);
         if (!fill(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
         normalise(w);
-        for (int lane = 0; lane < b.count; ++lane)
-            for (int64_t j = 0; j < w.tile.keys; ++j)
-                to[lane * r.keys + w.tile.begin + j] = w.tile.s[j * kRowsPerBlock + lane];
+        write_rows(w, r, to + w.tile.begin);
     }
 }
 

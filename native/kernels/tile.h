@@ -26,6 +26,29 @@ void lay_out(Tile<T>& tile, Arena& arena, const Request& r) {
     tile.visible = arena.take<uint8_t>(kKeysPerTile * kRowsPerBlock);
 }
 
+template <class T>
+void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const T* k, int64_t stride) {
+    using V = Vec<T>;
+    if (!b.single) {
+        score_tile(k, stride, b.q, r.d_k, tile.keys, b.columns, tile.s, tile.largest);
+        return;
+    }
+    for (int64_t j = 0; j < tile.keys; ++j)
+        for (int c = 0; c < b.columns; ++c)
+            V::store(tile.s + j * kRowsPerBlock + c * V::kLanes, V::zero());
+    const int64_t width = round_up(r.d_k, V::kLanes);
+    for (int lane = 0; lane < b.count; ++lane)
+        if (b.low[lane] <= b.high[lane])  // the others see nothing
+            score_single(k, stride, b.q + lane * width, width, tile.keys, tile.s + lane);
+}
+
+// The rows of keys that the blocks of one head read.
+template <class T>
+Rows<T> keys_of(const Request& r, int64_t sample, int64_t head, T* copy) {
+    return rows_of(r, r.key, sample, head, r.d_k, single_query(r, sample) ? Vec<T>::kLanes : 1,
+                   copy);
+}
+
 // Fills the tile for keys [begin, end); `k` are the rows of keys from `begin`, `stride` apart.
 // False where no query of the block may look at any of them: nothing was read then but the mask.
 template <class T>
@@ -47,8 +70,7 @@ bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, const T*
         tile.seen = read_visible(r, b, sample, from, tile.keys, bias, tile.visible);
         if (tile.seen == Seen::kNone) return false;
     }
-    score_tile(k + (from - begin) * stride, stride, b.q, r.d_k, tile.keys, b.columns, tile.s,
-               tile.largest);
+    score_block(tile, b, r, k + (from - begin) * stride, stride);
     tile.panels = panels_of(tile.keys);
     if (edits_scores(r)) edit_scores(r, b, sample, from, tile.keys, bias, tile.s);
     if (tile.seen == Seen::kAll) {
@@ -58,7 +80,7 @@ bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, const T*
     } else {
         mask_band(b, from, tile.keys, tile.s);
     }
-    if (edits_scores(r) || tile.seen != Seen::kAll)
+    if (b.single || edits_scores(r) || tile.seen != Seen::kAll)
         panel_maxima(tile.s, tile.keys, b.columns, tile.largest);
     return true;
 }
