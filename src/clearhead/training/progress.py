@@ -29,7 +29,7 @@ class RunLog:
 
     Example:
         >>> log = RunLog(Path("."), step=0, every=1)
-        >>> log.add(
+        >>> row = log.add(
         ...     {
         ...         "step": 1,
         ...         "epoch": 0,

@@ -34,6 +34,9 @@ class Recipe:
         guide: weight of the guided head's loss; 0 guides no head.
         guided: (layer, head) of the encoder to guide, from 0; −1 is the last layer.
         slots: share of the pairs with a shared name in which it becomes a slot.
+        encoder: folder of a BERT-type checkpoint that reads the source first; None for none.
+        encoder_mode: "frozen" (its states are computed once and kept on disk) or "trained" along.
+        encoder_rate: share of the learning rate at which it is trained along, by AdamW.
         precision: "auto" (bfloat16 where its products are faster here), "float32", "bfloat16".
         seed: of the weights and of the order of the batches.
     """
@@ -57,6 +60,9 @@ class Recipe:
     guide: float = 0.3
     guided: tuple[int, int] = (-1, 0)
     slots: float = 0.15
+    encoder: str | None = None
+    encoder_mode: str = "frozen"
+    encoder_rate: float = 0.02
     precision: str = "auto"
     seed: int = 0
 
@@ -66,15 +72,26 @@ class Recipe:
             _whole(self, name, 1)
         for name in ("tokens", "warmup", "seed"):
             _whole(self, name, 0)
-        for name in ("rate", "decay", "floor", "smoothing", "clip", "guide", "slots"):
-            _number(self, name, 1.0 if name in ("decay", "floor", "smoothing", "slots") else 1e6)
+        for name in ("decay", "floor", "smoothing", "slots", "encoder_rate"):
+            _number(self, name, 1.0)
+        for name in ("rate", "clip", "guide"):
+            _number(self, name, 1e6)
         _files("pairs", self.pairs, list)
         _files("dev", self.dev, str)
         if self.antecedents is not None and not isinstance(self.antecedents, str):
             raise _odd("antecedents", self.antecedents, "the name of a file")
+        if self.encoder is not None and not isinstance(self.encoder, str):
+            raise _odd("encoder", self.encoder, "the name of a folder")
+        if self.encoder_mode not in ("frozen", "trained"):
+            raise _odd("encoder_mode", self.encoder_mode, "'frozen' or 'trained'")
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise _odd("precision", self.precision, "'auto', 'float32' or 'bfloat16'")
         object.__setattr__(self, "guided", _place(self))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether an encoder reads the source first, and is not trained."""
+        return self.encoder is not None and self.encoder_mode == "frozen"
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step: up, level, and down in a straight line at the end."""

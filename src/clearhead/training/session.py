@@ -9,17 +9,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clearhead.errors import ArgumentError, TrainingError
+from clearhead.errors import ArgumentError, ModelError, TrainingError
+from clearhead.model.bert import BertConfig
+from clearhead.model.checkpoint_folder import read_checkpoint
 from clearhead.model.config import TranslationConfig
+from clearhead.model.source import SourcePieces
 from clearhead.model.translation import random_weights
 from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training import checkpoint
 from clearhead.training.data import prepare, read_pairs, with_language
+from clearhead.training.kept_states import KeptStates
 from clearhead.training.recipe import Recipe
 from clearhead.training.train import Trainer
 
 __all__ = ["default_folder", "fits", "open_run"]
+
+Model = tuple[Vocabulary, TranslationConfig, Mapping[str, Any]]
 
 
 def default_folder() -> Path:
@@ -33,7 +39,7 @@ def open_run(
     folder: Path,
     *,
     device: str = "cpu",
-    warm: tuple[Vocabulary, TranslationConfig, Mapping[str, Any]] | None = None,
+    warm: Model | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[Trainer, Vocabulary]:
     """Opens a run: resumes from its newest checkpoint, or starts.
@@ -51,6 +57,7 @@ def open_run(
     Raises:
         TrainingError: the folder cannot be written, or its newest checkpoint is damaged.
         ArgumentError: the folder belongs to another recipe, or text is missing.
+        ModelError: the recipe's encoder is no BERT-type checkpoint that can be used.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,40 +67,67 @@ def open_run(
         ) from error
     _claim(recipe, folder)
     found = checkpoint.newest(folder)
-    state = checkpoint.read(found) if found else None
     pairs = list(with_language(recipe.pairs))
     if not pairs:
         raise ArgumentError("the recipe names no pairs to train on")
     say(f"{len(pairs):,} pairs read")
-    if state:
+    state = checkpoint.read(found) if found else None
+    if found and state:
         vocabulary = Vocabulary.read(folder / "vocabulary.json")
         config = TranslationConfig.from_dict(json.loads(state["config"]), str(found))
-    elif warm:
-        vocabulary, config = warm[0], _warm_config(recipe, warm[1])
-        say("no checkpoint: starts from the weights of the bundled model (--fresh starts anew)")
+        weights = nest({name: tensor.numpy() for name, tensor in state["weights"].items()})
     else:
-        vocabulary = _learn(recipe, pairs, say)
-        config = _config(recipe, vocabulary)
-    if not state:
+        vocabulary, config, weights = _start(recipe, pairs, warm, say)
         _keep(folder / "vocabulary.json", vocabulary.save)
     antecedents = dict(read_pairs(recipe.antecedents)) if recipe.antecedents else {}
     data = prepare(pairs, vocabulary, antecedents=antecedents, slots=recipe.slots, seed=recipe.seed)
     say(f"{len(data.source) + len(data.target):,} pieces in {len(data):,} pairs")
-    weights = random_weights(config, recipe.seed)
-    if warm and not state:
-        held = flatten(warm[2])
-        weights = nest({name: held[name] for name in flatten(weights)})  # in the order of a start
-    trainer = Trainer(recipe, config, data, weights, vocabulary.pad, folder, device)
-    if state and found:
+    kept = None
+    if recipe.frozen and config.source:
+        kept = KeptStates(folder, data, weights["source"], config.source, device, say)
+    trainer = Trainer(recipe, config, data, weights, vocabulary.pad, folder, device, kept)
+    if found and state:
         trainer.restore(state)
         say(f"goes on after step {trainer.step:,} of {recipe.steps:,} ({found.name})")
     return trainer, vocabulary
+
+
+def _start(
+    recipe: Recipe,
+    pairs: list[tuple[str, str, str]],
+    warm: Model | None,
+    say: Callable[[str], None],
+) -> Model:
+    """Vocabulary, config and weights of a run without a checkpoint."""
+    if warm:
+        say("no checkpoint: starts from the weights of the bundled model (--fresh starts anew)")
+        config, held = _warm_config(recipe, warm[1]), flatten(warm[2])
+        # In the order of a fresh start, whatever order the file had.
+        names = [*flatten(random_weights(config)), *(n for n in held if n.startswith("source."))]
+        return warm[0], config, nest({name: held[name] for name in names})
+    vocabulary = _learn(recipe, pairs, say)
+    if recipe.encoder is None:
+        config = _config(recipe, vocabulary, None)
+        return vocabulary, config, random_weights(config, recipe.seed)
+    bert, source = read_checkpoint(Path(recipe.encoder))
+    tokenizer = _text_of(Path(recipe.encoder) / "tokenizer.json")
+    vocabulary.source = SourcePieces(tokenizer)
+    config = _config(recipe, vocabulary, bert)
+    return vocabulary, config, {**random_weights(config, recipe.seed), "source": source}
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path} cannot be read: {error}") from None
 
 
 def fits(recipe: Recipe, config: TranslationConfig) -> bool:
     """Whether a model has the sizes and the languages of a recipe, and can be its warm start."""
     sizes = ("width", "heads", "encoder_layers", "decoder_layers")
     same = all(getattr(recipe, name) == getattr(config, name) for name in sizes)
+    same = same and (recipe.encoder is None) == (config.source is None)
     return same and set(recipe.pairs) <= set(config.languages)
 
 
@@ -150,7 +184,7 @@ def _warm_config(recipe: Recipe, config: TranslationConfig) -> TranslationConfig
     return dataclasses.replace(config, guided=(*ours, *earlier))
 
 
-def _config(recipe: Recipe, vocabulary: Vocabulary) -> TranslationConfig:
+def _config(recipe: Recipe, vocabulary: Vocabulary, source: BertConfig | None) -> TranslationConfig:
     return TranslationConfig(
         vocabulary=vocabulary.size,
         width=recipe.width,
@@ -159,4 +193,5 @@ def _config(recipe: Recipe, vocabulary: Vocabulary) -> TranslationConfig:
         decoder_layers=recipe.decoder_layers,
         languages=tuple(recipe.pairs),
         guided=_guided(recipe),
+        source=source,
     )

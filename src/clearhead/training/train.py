@@ -20,6 +20,7 @@ from clearhead.model.config import TranslationConfig
 from clearhead.model.tree import flatten, nest
 from clearhead.training import checkpoint
 from clearhead.training.data import Batch, Pairs, batches, collate
+from clearhead.training.kept_states import KeptStates
 from clearhead.training.loss import guide_loss, smoothed_cross_entropy
 from clearhead.training.recipe import Recipe
 
@@ -41,6 +42,7 @@ class Trainer:
         pad: the padding piece.
         folder: of the run, for checkpoints and ``log.jsonl``.
         device: "cpu" or "cuda".
+        kept: states of a frozen encoder, where the recipe has one.
     """
 
     def __init__(
@@ -52,23 +54,30 @@ class Trainer:
         pad: int,
         folder: Path,
         device: str = "cpu",
+        kept: KeptStates | None = None,
     ) -> None:
         self.recipe, self.config, self.pairs, self.pad = recipe, config, pairs, pad
-        self.folder, self.device = folder, torch.device(device)
+        self.folder, self.device, self.kept = folder, torch.device(device), kept
+        flat = flatten(weights)
+        self.frozen = {n: leaf for n, leaf in flat.items() if recipe.frozen and _of_source(n)}
         self.parameters = {
             name: torch.tensor(leaf, device=self.device).requires_grad_()
-            for name, leaf in flatten(weights).items()
+            for name, leaf in flat.items()
+            if name not in self.frozen
         }
         self.kind = _kind(recipe.precision, self.device)
-        matrices = [p for n, p in self.parameters.items() if p.ndim == 2 and n != "embedding"]
-        others = [p for n, p in self.parameters.items() if p.ndim != 2 or n == "embedding"]
+        matrices = [p for n, p in self.parameters.items() if _by_muon(n, p)]
+        others = [p for n, p in self.parameters.items() if not _by_muon(n, p) and not _of_source(n)]
+        groups: list[dict[str, Any]] = [{"params": others}]
+        if slow := [p for n, p in self.parameters.items() if _of_source(n)]:
+            groups.append({"params": slow, "share": recipe.encoder_rate})
         self.optimisers: tuple[Any, ...] = (
             torch.optim.Muon(
                 matrices, lr=recipe.rate, momentum=0.95, nesterov=True, weight_decay=0.0,
                 adjust_lr_fn="match_rms_adamw",
             ),
             torch.optim.AdamW(
-                others, lr=recipe.rate, betas=(0.9, 0.98), weight_decay=0.0,
+                groups, lr=recipe.rate, betas=(0.9, 0.98), weight_decay=0.0,
                 fused=self.device.type == "cpu",
             ),
         )  # fmt: skip
@@ -119,7 +128,7 @@ class Trainer:
         rate = self.recipe.rate_at(self.step)
         for optimiser in self.optimisers:
             for group in optimiser.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group.get("share", 1.0)
         loss, pull, guided = self.losses(batch)
         words = int(batch.target_lengths.sum())
         total = loss / words + self.recipe.guide * pull / max(guided, 1)
@@ -152,7 +161,8 @@ class Trainer:
         source = torch.from_numpy(batch.source).to(self.device)
         lengths = torch.from_numpy(batch.source_lengths)  # masks are described on the CPU
         target = torch.from_numpy(batch.target).to(self.device)
-        states = translation.encode_states(weights, self.config, source, lengths)
+        read = self.kept and self.kept.read(batch.numbers, self.kind, self.device)
+        states = translation.encode_states(weights, self.config, source, lengths, read)
         hidden = translation.decode(weights, self.config, target[:, :-1], states[-1], lengths)
         counts = torch.from_numpy(batch.target_lengths).to(self.device)
         real = torch.arange(target.shape[1] - 1, device=self.device) < counts[:, None]
@@ -168,7 +178,8 @@ class Trainer:
         state = {
             "step": self.step, "epoch": self.epoch, "at": self.at, "seconds": self.seconds,
             "config": json.dumps(self.config.to_dict()), "precision": str(self.kind),
-            "weights": {name: p.detach() for name, p in self.parameters.items()},
+            "weights": {name: p.detach() for name, p in self.parameters.items()}
+            | {name: torch.from_numpy(leaf) for name, leaf in self.frozen.items()},
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
         }  # fmt: skip
         return checkpoint.write(self.folder, state)
@@ -190,8 +201,9 @@ class Trainer:
         self.seconds = state["seconds"]
 
     def weights(self) -> Any:
-        """The weights as a tree of float32 NumPy arrays (copies)."""
-        return nest({n: p.detach().cpu().numpy().copy() for n, p in self.parameters.items()})
+        """The weights as a tree of float32 NumPy arrays (copies), a frozen encoder's included."""
+        trained = {n: p.detach().cpu().numpy().copy() for n, p in self.parameters.items()}
+        return nest(trained | self.frozen)
 
     def _pull(self, weights: Any, states: Any, lengths: Any, guide: Any) -> tuple[Any, int]:
         marked = np.flatnonzero(guide[:, 0] >= 0)
@@ -226,6 +238,15 @@ class Trainer:
 
     def _note_pause(self, number: int, frame: Any) -> None:
         self._was_paused = True
+
+
+def _of_source(name: str) -> bool:
+    """Whether a weight belongs to the BERT-type encoder that reads the source first."""
+    return name.startswith("source.")
+
+
+def _by_muon(name: str, weight: Any) -> bool:
+    return weight.ndim == 2 and name != "embedding" and not _of_source(name)
 
 
 def _kind(precision: str, device: Any) -> Any:
