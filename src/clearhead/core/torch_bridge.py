@@ -81,7 +81,11 @@ def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
     may = found.reshape((*(sizes.batch if found.shape[0] > 1 else _ones(sizes)), *found.shape[1:]))
     live_query = may.any(-1, keepdim=True)
     live_key = may.any(-2, keepdim=True).transpose(-1, -2)
-    return may.expand((*may.shape[: len(shape) - 2], may.shape[-2], sizes.keys)), live_query, live_key
+    return (
+        may.expand((*may.shape[: len(shape) - 2], may.shape[-2], sizes.keys)),
+        live_query,
+        live_key,
+    )
 
 
 def _ones(sizes: Sizes) -> tuple[int, ...]:
