@@ -150,6 +150,8 @@ def test_pack_writes_the_newest_checkpoint_as_a_model(recipe, tmp_path, capsys):
     assert sorted(p.name for p in (tmp_path / "model").iterdir()) == [
         "config.json", "model.safetensors", "vocabulary.json"
     ]  # fmt: skip
+    (tmp_path / "file").write_text("")
+    assert train("--recipe", path, "--run", folder, "--pack", tmp_path / "file" / "model") == 1
     capsys.readouterr()
     assert train("--recipe", path, "--run", tmp_path / "none", "--pack", tmp_path / "model") == 2
     assert "holds no checkpoint" in capsys.readouterr().err
@@ -161,6 +163,7 @@ def test_pack_writes_the_newest_checkpoint_as_a_model(recipe, tmp_path, capsys):
         ({"steps": -1}, "steps is -1"),
         ({"pairs": {"fr": ["nowhere.tsv"]}}, "nowhere.tsv is not there"),
         ({"width": 15}, "width is 15, heads is 2"),
+        ({"dev": {"fr": "gone.tsv"}}, "gone.tsv is not there"),
     ],
 )
 def test_a_recipe_that_cannot_be_meant_is_wrong_use(recipe, tmp_path, capsys, changes, message):

@@ -4,7 +4,8 @@ import pytest
 from clearhead.core.observation import Observation
 from clearhead.record.census import census, telling, telling_links
 from clearhead.record.looking import look
-from clearhead.record.record import Record, Sight
+from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 from clearhead.record.words import Piece, Words
 
 N = 8

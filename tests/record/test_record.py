@@ -5,7 +5,8 @@ import pytest
 
 from clearhead.core.observation import Observation
 from clearhead.errors import ArgumentError
-from clearhead.record.record import Record, Sight
+from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 from clearhead.record.words import Piece, Words
 
 

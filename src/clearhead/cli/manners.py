@@ -80,8 +80,9 @@ def write(text: str) -> None:
 def small_products() -> None:
     """Lets NumPy multiply on one thread; to be called before NumPy is imported.
 
-    The matrices of one sentence are small. A second thread gains nothing there, and on a busy
-    machine the two wait for each other a hundred times as long as they work.
+    The matrices of a few sentences are small: a second thread gains little there, and where another
+    process takes its core, the two wait for each other ten times as long as they work. Who has
+    OPENBLAS_NUM_THREADS (or MKL_NUM_THREADS) set is obeyed.
     """
     for library in ("OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from clearhead.cli.manners import say, write
+from clearhead.cli.manners import say, small_products, write
 from clearhead.cli.options import (
     as_json,
     beam,
@@ -51,6 +52,7 @@ def command(
     sentences given. Lines end at a line feed alone. A line that is too long for the model is
     translated in parts, and stderr says so.
     """
+    small_products()
     from clearhead.model.translator import load_translator
 
     translator = load_translator(folder)
@@ -60,18 +62,26 @@ def command(
         raise click.UsageError(f"--to is {language!r}; this model translates to {wanted}")
     lines = ((text, "\n") for text in sentences) if sentences else input_lines(stdin_bytes())
     progress = _Progress(shown=not sentences)
+    size = 1 if not sentences and on_terminal(sys.stdin) else _AT_ONCE
     number = 0
-    for batch in _batches(lines, 1 if not sentences and on_terminal(sys.stdin) else _AT_ONCE):
-        texts = [text for text, _ in batch]
-        found = translator.translations(texts, language, beam=beam, done=progress.add)
+    try:
+        for batch in _batches(lines, size):
+            texts = [text for text, _ in batch]
+            found = translator.translations(texts, language, beam=beam, done=progress.add)
+            progress.clear()
+            for (_, end), translation in zip(batch, found, strict=True):
+                number += 1
+                _remark(translation, "" if sentences else f"line {number}: ")
+                write(_json(translation, language) if as_json else _line(translation.text) + end)
+            progress.show()
+    finally:
         progress.clear()
-        for (_, end), translation in zip(batch, found, strict=True):
-            number += 1
-            for note in translation.notes:
-                say(f"line {number}: {note}" if not sentences else note)
-            write(_json(translation, language) if as_json else _line(translation.text) + end)
-        progress.show()
-    progress.clear()
+
+
+def _remark(translation: Any, where: str) -> None:
+    """What the reader of a line must know, on stderr; the same of many parts only once."""
+    for note, times in Counter(translation.notes).items():
+        say(f"{where}{note}" + (f" ({times} times)" if times > 1 else ""))
 
 
 def _line(text: str) -> str:
@@ -80,13 +90,13 @@ def _line(text: str) -> str:
 
 
 def _json(translation: Any, language: str) -> str:
-    best = translation.candidates[:1]
+    parts = translation.candidates  # one, unless the line was cut
     held = {
         "source": translation.source,
         "translation": translation.text,
         "language": language,
-        "log_probability": best[0].log_probability if best else None,
-        "finished": translation.finished,
+        "log_probability": sum(p.log_probability for p in parts) if parts else None,
+        "finished": all(part.finished for part in parts),
         "notes": list(translation.notes),
     }
     return json.dumps(held, ensure_ascii=False) + "\n"

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from clearhead.record.record import Record, Sight
+from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 
 __all__ = ["GUIDED_WORD", "Head", "census", "telling", "telling_links"]
 

@@ -9,7 +9,8 @@ import numpy as np
 from clearhead.core.observation import Observe
 from clearhead.errors import ArgumentError
 from clearhead.record.reading import Reader, TranslatorReader, one_of, reader_of
-from clearhead.record.record import Record, Sight
+from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 from clearhead.record.words import Piece, Words
 
 __all__ = ["look"]

@@ -13,7 +13,8 @@ from clearhead.errors import ArgumentError
 from clearhead.layer.multihead import multi_head_attention
 from clearhead.record.census import telling_links
 from clearhead.record.reading import reader_of
-from clearhead.record.record import Record, Sight
+from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 from clearhead.record.words import Words
 
 __all__ = ["Trace", "trace"]
