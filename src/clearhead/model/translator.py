@@ -14,6 +14,7 @@ from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.scoring import log_probabilities
 from clearhead.model.search import search
 from clearhead.model.splitting import LONGEST, split_line
+from clearhead.model.threads import attention_on_one_thread
 from clearhead.model.translated import Candidate, LineWarning, Translation, joined
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.weights import load_model
@@ -109,7 +110,8 @@ class Translator:
         lines = [self._parts(text) for text in _texts(texts)]
         encoded = [self.encode(part) for parts in lines for part in parts]
         sources = [[*item.ids, self.vocabulary.source.end] for item in encoded]
-        found = search(self.weights, self.config, sources, self.pieces, language, how, done)
+        with attention_on_one_thread():
+            found = search(self.weights, self.config, sources, self.pieces, language, how, done)
         candidates = [
             [self._candidate(hypothesis, item) for hypothesis in best]
             for item, best in zip(encoded, found, strict=True)
@@ -169,7 +171,8 @@ class Translator:
             rows.append([*encoded.ids, self.vocabulary.source.end])
             wanted.append([language, *ids, end])
         pad = self.vocabulary.pad
-        found = log_probabilities(self.weights, self.config, rows, wanted, pad, batch)
+        with attention_on_one_thread():
+            found = log_probabilities(self.weights, self.config, rows, wanted, pad, batch)
         return [sum(each) for each in found]
 
     def encode(self, text: str) -> Encoded:
