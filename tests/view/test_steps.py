@@ -74,3 +74,6 @@ def test_parts_of_words_and_odd_words_are_labelled(translator):
     text = shown(trace("Łódź \x1b[1m didn't 🙂", model=translator))
     assert "\x1b" not in text
     assert "\ufffd" not in text
+    pieces = [line.split()[0] for line in text.split("weight\n")[1].splitlines() if line.strip()]
+    assert "1-" in pieces  # the word goes on
+    assert "</s>" in pieces

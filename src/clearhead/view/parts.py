@@ -17,6 +17,7 @@ __all__ = [
     "GUIDED",
     "QUIET",
     "STRONG",
+    "ascii_alone",
     "bar",
     "console_for",
     "fitted",
@@ -52,6 +53,11 @@ def console_for(file: IO[str] | None = None, width: int | None = None) -> Consol
     console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
     console.width = max(20, min(console.width, _MOST))
     return console
+
+
+def ascii_alone(console: Console) -> bool:
+    """Whether a console can show no more than ASCII, so that bars are drawn with "="."""
+    return not console.encoding.lower().startswith("utf")
 
 
 def bar(share: float, width: int, plain: bool = False) -> str:

@@ -15,6 +15,7 @@ from clearhead.view.parts import (
     GUIDED,
     QUIET,
     STRONG,
+    ascii_alone,
     bar,
     console_for,
     fitted,
@@ -126,7 +127,7 @@ def _table(trace: Trace, console: Console) -> Iterator[Text]:
         line.append(
             f"{_rounded(scores[j]):10.3f}{_rounded(scaled[j]):10.3f}{percent(weights[j]):>9}  "
         )
-        yield line.append(bar(weights[j], room, _plain(console)), ACCENT)
+        yield line.append(bar(weights[j], room, ascii_alone(console)), ACCENT)
     total = f"{fitted('sum', wide)}{'':20}{percent(round(float(weights.sum()), 9)):>9}"
     yield Text(" " * _INDENT).append(total, QUIET)
 
@@ -220,24 +221,12 @@ def _word(trace: Trace) -> str:
 
 
 def _piece(trace: Trace, index: int) -> str:
-    """What stands in the sentence at a piece: part of a word is marked by "-"; or its own name."""
+    """What stands in the sentence at a piece, "didn-" where its word goes on; or its own name."""
     piece = trace.record.pieces[index]
     if piece.span is None:
         return fitted(piece.name, _LONGEST_NAME).strip()
-    a, b = piece.span
-    text = trace.record.sentence[a:b].strip()
+    start, end = piece.span
+    text = trace.record.sentence[start:end].strip() or "space"
     words = trace.record.encoder.queries.spans
-    inside = any(start < b and a < end and (a > start or b < end) for start, end in words)
-    shown = text or "space"
-    whole = any(trace.record.sentence[x:y] == text for x, y in words)
-    return fitted(
-        shown + ("-" if inside and not whole and _goes_on(trace, b) else ""), _LONGEST_NAME
-    ).strip()
-
-
-def _goes_on(trace: Trace, end: int) -> bool:
-    return any(start < end < stop for start, stop in trace.record.encoder.queries.spans)
-
-
-def _plain(console: Console) -> bool:
-    return not console.encoding.lower().startswith("utf")
+    goes_on = any(first < end < last for first, last in words)
+    return fitted(text + "-" * goes_on, _LONGEST_NAME).strip()

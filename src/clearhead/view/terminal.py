@@ -15,6 +15,7 @@ from clearhead.view.parts import (
     GUIDED,
     QUIET,
     STRONG,
+    ascii_alone,
     bar,
     console_for,
     fitted,
@@ -110,7 +111,7 @@ def _every_word(
         link = best[i]
         guided = (link["layer"], link["head"]) in record.guided
         aside = record.encoder.special[link["layer"], link["head"], i]
-        strip = bar(link["weight"], columns[2], _plain(console))
+        strip = bar(link["weight"], columns[2], ascii_alone(console))
         texts = (word, link["to"], strip, percent(link["weight"]),
                  str(link["layer"]), str(link["head"]), percent(aside))  # fmt: skip
         yield _row(columns, texts, guided=guided)
@@ -164,7 +165,7 @@ def _in_one_head(
     room = max(min(console.width - wide - 16, 40), 8)
     for j in others:
         line = Text("    ").append(fitted(record.words[j], wide)).append("  ")
-        line.append(fitted(bar(row[j], room, _plain(console)), room), ACCENT)
+        line.append(fitted(bar(row[j], room, ascii_alone(console)), room), ACCENT)
         yield line.append(fitted(percent(row[j]), 7, right=True))
     left = f"{special_name(record)} {percent(special)}, all else {percent(rest)}"
     yield Text("    ").append(f"itself {percent(own)}, {left}", QUIET)
@@ -217,7 +218,3 @@ def _row(
         line.append("guided", GUIDED)
     line.rstrip()
     return line
-
-
-def _plain(console: Console) -> bool:
-    return not console.encoding.lower().startswith("utf")
