@@ -62,6 +62,7 @@ def command(
         raise click.UsageError(f"--to is {language!r}; this model translates to {wanted}")
     lines = ((text, "\n") for text in sentences) if sentences else input_lines(stdin_bytes())
     progress = _Progress(shown=not sentences)
+    progress.show()
     size = 1 if not sentences and on_terminal(sys.stdin) else _AT_ONCE
     number = 0
     try:
