@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clearhead.cli.manners import INTERRUPTED, say
-from clearhead.errors import MissingExtra
+from clearhead.errors import MissingExtra, ModelError, TrainingError
 
 if TYPE_CHECKING:
     from clearhead.training.recipe import Recipe
@@ -84,6 +84,8 @@ def command(
         recipe = dataclasses.replace(recipe, steps=steps)
     if device == "cuda" and not torch.cuda.is_available():
         raise click.UsageError("--device cuda: torch finds no CUDA device here; use --device cpu")
+    if dev_lines:
+        _check_dev(recipe)
     if threads:
         torch.set_num_threads(threads)
     trainer, vocabulary = open_run(recipe, folder, device=device, warm=_warm(recipe, warm), say=say)
@@ -165,9 +167,19 @@ class _Progress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def _check_dev(recipe: Recipe) -> None:
+    """Asks now for what is needed only at the first checkpoint."""
+    from clearhead.training.evaluate import read_table, scorers
+
+    for to, path in recipe.dev.items():
+        scorers()
+        rows = read_table(path)
+        if not rows or not {"en", to} <= set(rows[0]):
+            raise click.UsageError(f"{path} has no rows with the columns en and {to}")
+
+
 def _warm(recipe: Recipe, wanted: bool | None) -> Any:
     """The bundled model to start from, or None."""
-    from clearhead.errors import ModelError
     from clearhead.model.translator import load_translator
     from clearhead.training.session import fits
 
@@ -195,7 +207,10 @@ def _pack(folder: Path, target: Path) -> int:
         raise click.UsageError(
             f"run folder {folder} holds no checkpoint; train first, or give --run"
         )
-    pack(newest, target)
+    try:
+        pack(newest, target)
+    except ModelError as error:  # a folder that cannot be written; the checkpoint is whole
+        raise TrainingError(str(error)) from None
     say(f"model of {newest.name} written to {target}")
     return 0
 

@@ -95,7 +95,8 @@ class KeptStates:
         try:
             with beside.open("w+b") as file:
                 # Room is taken first: a full disk under a mapped file would kill the process.
-                os.posix_fallocate(file.fileno(), 0, shape[0] * shape[1] * 2)
+                size = shape[0] * shape[1] * 2
+                getattr(os, "posix_fallocate", _stretch)(file.fileno(), 0, size)
                 held: Any = np.memmap(file, np.int16, "r+", shape=shape)
                 while done < len(order):
                     longest = len(sources[order[min(done + 63, len(order) - 1)]])
@@ -126,6 +127,11 @@ class KeptStates:
             bits = states.bfloat16().cpu().view(torch.int16).numpy()
         for row, n, length in zip(bits, chosen, lengths, strict=True):
             held[self._at[n] : self._at[n] + length] = row[:length]
+
+
+def _stretch(number: int, start: int, size: int) -> None:
+    """Where the system cannot take room ahead (macOS): a file of that size, with holes."""
+    os.ftruncate(number, start + size)
 
 
 def _different(pairs: Pairs) -> tuple[list[Any], Any]:

@@ -102,7 +102,8 @@ class Trainer:
             after_checkpoint: called after each checkpoint, to evaluate for example.
         """
         handlers = {s: signal.signal(s, self._ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
-        handlers[signal.SIGCONT] = signal.signal(signal.SIGCONT, self._note_pause)
+        if hasattr(signal, "SIGCONT"):  # not on Windows
+            handlers[signal.SIGCONT] = signal.signal(signal.SIGCONT, self._note_pause)
         saved = time.monotonic()
         try:
             while self.step < self.recipe.steps and not self._stop:
