@@ -52,3 +52,10 @@ def test_odd_sentences_are_sentences(command, folder, text):
     assert found.status == 0
     assert "\x00" not in found.out
     assert len(found.out) < 20_000
+
+
+def test_links_of_the_translation_are_shown_on_request(command, folder):
+    found = command(SENTENCE, "--cross", "--json", "--model", folder)
+    assert {link["kind"] for link in json.loads(found.out)["cross"]} == {"cross"}
+    assert "translation looked" in command(SENTENCE, "--cross", "--model", folder).out
+    assert "cross" not in json.loads(command(SENTENCE, "--json", "--model", folder).out)

@@ -164,3 +164,14 @@ def test_a_sentence_of_the_greatest_length_stays_readable(rng):
 def test_record_show_is_this_view(record, capsys):
     record.show("it")
     assert "“it” looks" in capsys.readouterr().out
+
+
+def test_the_translation_has_a_table_of_its_own(translator):
+    record = look(SENTENCE, translator, cross=True)
+    text = shown(record)
+    assert text.startswith(shown(look(SENTENCE, translator)).rstrip())
+    own = text[text.index("Where each word of the translation looked") :]
+    words = record.cross.queries.names
+    assert [row[0] for row in rows(own)] == list(words)
+    assert all(row[1] in record.words for row in rows(own))
+    assert "1 layers" not in own

@@ -41,6 +41,7 @@ __all__ = ["command"]
     help="Only this word, closely; it:2 is the second “it”. May be given several times.",
 )
 @place
+@click.option("--cross", is_flag=True, help="Also what the words of the translation looked at.")
 @model_folder
 @beam
 @as_json
@@ -50,6 +51,7 @@ def command(
     words: tuple[str, ...],
     layer: int | None,
     head: int | None,
+    cross: bool,
     folder: Path | None,
     beam: int,
     as_json: bool,
@@ -66,7 +68,7 @@ def command(
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        record = look(text, folder, to, beam=beam)
+        record = look(text, folder, to, beam=beam, cross=cross)
     for warning in caught:
         say(str(warning.message))
     chosen: Any = list(words) or None

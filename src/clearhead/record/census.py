@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clearhead.errors import ArgumentError
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
 
@@ -101,6 +102,8 @@ def telling_links(
     word: str | int | None = None,
     layer: int | None = None,
     head: int | None = None,
+    *,
+    cross: bool = False,
 ) -> list[dict[str, Any]]:
     """The links of a record, the most telling first.
 
@@ -111,14 +114,20 @@ def telling_links(
         record: what :func:`clearhead.look` returned.
         word: only links from this one; None is all.
         layer, head: only these; None is all.
+        cross: the links of the translation's words to the sentence, instead of those within it.
 
     Returns:
         dictionaries as of :meth:`Record.links`, with "telling" and "guided" beside "weight".
     """
-    told = telling(record.encoder)
-    found = record.encoder.links(word, layer, head)
+    sight = record.cross if cross else record.encoder
+    if sight is None:
+        raise ArgumentError("cross: this record has none; look again with cross=True")
+    told = telling(sight)
+    found = sight.links(word, layer, head)
     for link in found:
         place = link["layer"], link["head"]
         link["telling"] = round(float(told[(*place, link["from_index"], link["to_index"])]), 6)
-        link["guided"] = place in record.guided and link["from"].lower() == GUIDED_WORD
+        link["guided"] = (
+            not cross and place in record.guided and link["from"].lower() == GUIDED_WORD
+        )
     return sorted(found, key=lambda link: (not link["guided"], -link["telling"]))

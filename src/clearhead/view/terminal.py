@@ -10,6 +10,7 @@ from rich.text import Text
 
 from clearhead.record.census import GUIDED_WORD, census, telling_links
 from clearhead.record.record import Record
+from clearhead.record.sight import Sight
 from clearhead.view.parts import (
     ACCENT,
     GUIDED,
@@ -61,6 +62,7 @@ def show(
         for index in chosen:
             lines += _one_word(record, index, layer, head, console)
     lines += _about_guiding(record, console)
+    lines += _across(record, console)
     for line in lines:
         console.print(line, soft_wrap=True)
 
@@ -88,9 +90,6 @@ def _every_word(
     record: Record, layer: int | None, head: int | None, console: Console
 ) -> Iterator[Text]:
     """One line a word: its most telling link."""
-    best: dict[int, dict[str, Any]] = {}
-    for link in telling_links(record, None, layer, head):
-        best.setdefault(link["from_index"], link)
     where = _where(record, layer, head)
     if layer is not None and head is not None:
         title = f"Where each word looks in {where}: its strongest link to another word."
@@ -98,27 +97,44 @@ def _every_word(
         title = f"Where each word looks: its most telling link in {where}."
     yield from paragraph(console, title)
     yield Text()
+    yield from _table(record, record.encoder, telling_links(record, None, layer, head), console)
+
+
+def _across(record: Record, console: Console) -> Iterator[Text]:
+    """One line for each word of the translation: what it looked at in the sentence."""
+    if record.cross is None:
+        return
+    layers = len(record.cross.observations)
+    title = "Where each word of the translation looked as it was written: its most telling link in "
+    size = f"{layers} layer{'s' * (layers > 1)} of {record.cross.heads} heads"
+    yield from paragraph(console, f"{title}{size}.")
+    yield Text()
+    yield from _table(record, record.cross, telling_links(record, cross=True), console)
+
+
+def _table(
+    record: Record, sight: Sight, links: list[dict[str, Any]], console: Console
+) -> Iterator[Text]:
+    best: dict[int, dict[str, Any]] = {}
+    for link in links:
+        best.setdefault(link["from_index"], link)
     if not best:
         yield from paragraph(console, "There is no other word to look at.", QUIET)
         yield Text()
         return
     name = special_name(record)
-    columns = _columns(record.words, console.width, len(name))
+    columns = _columns((*sight.queries.names, *sight.keys.names), console.width, len(name))
     yield _row(columns, ("word", "looks at", "", "weight", "layer", "head", name), QUIET)
-    for i, word in enumerate(record.words):
-        if i not in best:
-            continue
-        link = best[i]
-        guided = (link["layer"], link["head"]) in record.guided
-        aside = record.encoder.special[link["layer"], link["head"], i]
+    for i, link in sorted(best.items()):
+        place = link["layer"], link["head"]
         strip = bar(link["weight"], columns[2], ascii_alone(console))
-        texts = (word, link["to"], strip, percent(link["weight"]),
-                 str(link["layer"]), str(link["head"]), percent(aside))  # fmt: skip
-        yield _row(columns, texts, guided=guided)
+        texts = (link["from"], link["to"], strip, percent(link["weight"]),
+                 *map(str, place), percent(sight.special[(*place, i)]))  # fmt: skip
+        yield _row(columns, texts, guided=sight is record.encoder and place in record.guided)
     yield Text()
     one = "is" if name == "end mark" else "are"
-    rest = f"The {name} {one} set aside. The rest goes to the word itself and other words."
-    yield from paragraph(console, rest, QUIET)
+    rest = "the word itself and other words" if sight is record.encoder else "other words"
+    yield from paragraph(console, f"The {name} {one} set aside. The rest goes to {rest}.", QUIET)
 
 
 def _one_word(
