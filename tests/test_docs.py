@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import clearhead
+from clearhead.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,6 +34,16 @@ def test_every_public_name_is_on_the_page_of_its_stage(stage):
 def test_every_name_of_the_front_page_is_documented():
     known = set(re.findall(r"[A-Za-z_]\w*", "".join(page.read_text() for page in PAGES)))
     assert set(clearhead.__all__) <= known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_is_on_its_page(name):
+    page = (ROOT / "docs" / "cli.md").read_text()
+    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    told = set(re.findall(r"--[a-z-]+", page if section is None else section[1]))
+    command = import_module(f"clearhead.cli.{name}").command
+    asked = {o for p in command.params for o in (*p.opts, *p.secondary_opts) if o.startswith("--")}
+    assert asked <= told
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
