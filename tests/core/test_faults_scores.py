@@ -62,6 +62,21 @@ def test_a_broadcast_bias_gets_the_sum_of_its_gradients(attention, rng):
     torch.testing.assert_close(bias.grad, whole.grad.sum((0, 2), keepdim=True))
 
 
+@pytest.mark.parametrize("learned", ["bias", "sinks", "slopes"])
+def test_what_alone_is_learned_gets_its_gradient(attention, rng, learned):
+    q, k, v = (torch.tensor(rng.standard_normal((1, 2, 3, 4))) for _ in "qkv")
+    leaf = torch.tensor(rng.standard_normal(2 if learned != "bias" else (2, 3, 3)))
+    leaf.requires_grad_()
+    options = {"sinks": leaf} if learned == "sinks" else {"bias": leaf}
+    if learned == "slopes":
+        options = {"bias": ch.alibi(leaf)}
+    (attention(q, k, v, **options) ** 2).sum().backward()
+    assert leaf.grad.shape == leaf.shape
+    assert (leaf.grad != 0).any()
+    with torch.no_grad():
+        assert not attention(q, k, v, **options).requires_grad
+
+
 def test_a_learned_table_and_a_temperature_get_their_gradients(attention, rng):
     q, k, v = (torch.tensor(rng.standard_normal((1, 1, 4, 3))) for _ in "qkv")
     table = torch.tensor(rng.standard_normal(7), requires_grad=True)

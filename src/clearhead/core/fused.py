@@ -88,13 +88,15 @@ def attention(
         torch = sys.modules["torch"]
         from clearhead.core import torch_bridge
 
-        if torch_bridge.needs_torch(query, key, value):
-            if observe is None and bias is None and softcap is None and sinks is None:
+        if torch_bridge.needs_torch(query, key, value) or _learns(call, torch):
+            from clearhead.core import selection, steps
+
+            plain = observe is None and bias is None and softcap is None and sinks is None
+            # Behind a mask 0 x NaN would reach a gradient: only the plain steps keep it out.
+            if plain and (call.mask.everything or selection.is_finite(query, key, value)):
                 return torch_bridge.differentiable_attention(
                     query, key, value, mask=call.mask, scale=call.scale, sizes=call.sizes
                 )
-            from clearhead.core import steps
-
             return steps.attention(
                 query, key, value, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks,
                 observe=observe,
@@ -107,6 +109,15 @@ def attention(
     if seen is None:
         return out
     return out, seen.observation()
+
+
+def _learns(call: Call, torch: Any) -> bool:
+    """Whether a bias, sinks or slopes want a gradient, whatever the other tensors want."""
+    if call.bias is None and call.sinks is None and call.alibi is None:
+        return False
+    parts = (call.bias, call.sinks, None if call.alibi is None else call.alibi.slopes)
+    wanted = any(part is not None and is_torch(part) and part.requires_grad for part in parts)
+    return wanted and bool(torch.is_grad_enabled())
 
 
 def _run(
