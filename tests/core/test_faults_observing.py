@@ -128,6 +128,19 @@ def test_strongest_keys_among_near_equal_ones_are_those_of_float64(attention, ki
     assert len(set(found.tolist())) == 8
 
 
+@pytest.mark.parametrize("mask", [None, ch.causal(), ch.lengths(keys=3)], ids=repr)
+def test_asking_does_not_change_an_output_that_has_a_gradient(attention, rng, mask):
+    q, k, v = (
+        torch.tensor(rng.standard_normal((1, 2, 5, 4)), dtype=torch.float32, requires_grad=True)
+        for _ in "qkv"
+    )
+    plain = attention(q, k, v, mask=mask)
+    out, seen = attention(q, k, v, mask=mask, observe=EVERYTHING)
+    assert torch.equal(out, plain)
+    (out.sum() + seen.entropy.sum()).backward()
+    assert torch.isfinite(q.grad).all()
+
+
 def test_observing_does_not_need_a_gradient_and_gives_the_same(attention, rng):
     q, k, v = (torch.tensor(rng.standard_normal((1, 2, 5, 4))) for _ in range(3))
     _, plain = attention(q, k, v, observe=EVERYTHING)

@@ -91,12 +91,18 @@ def attention(
         if torch_bridge.needs_torch(query, key, value) or _learns(call, torch):
             from clearhead.core import selection, steps
 
-            plain = observe is None and bias is None and softcap is None and sinks is None
+            plain = bias is None and softcap is None and sinks is None
             # Behind a mask 0 x NaN would reach a gradient: only the plain steps keep it out.
             if plain and (call.mask.everything or selection.is_finite(query, key, value)):
-                return torch_bridge.differentiable_attention(
+                out = torch_bridge.differentiable_attention(
                     query, key, value, mask=call.mask, scale=call.scale, sizes=call.sizes
                 )
+                if observe is None:
+                    return out
+                # The output stays the same, bit for bit; what is seen has its gradient too.
+                return out, steps.attention(
+                    query, key, value, mask=mask, scale=scale, observe=observe
+                )[1]
             return steps.attention(
                 query, key, value, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks,
                 observe=observe,
