@@ -108,7 +108,7 @@ class KeptStates:
                         say(f"{done:,} of {len(order):,} sources read")
                 held.flush()
             beside.replace(path)
-        except OSError:
+        except BaseException:  # Ctrl-C too: gigabytes would be left behind
             beside.unlink(missing_ok=True)
             raise
 
