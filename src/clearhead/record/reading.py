@@ -75,18 +75,16 @@ class TranslatorReader(Reader):
 
     def cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
         """The pieces as the translator reads them, white space as one space, and the end mark."""
-        vocabulary = self.model.vocabulary.source
+        source = self.model.vocabulary.source  # the vocabulary, or that of an encoder in front
         found = self.model.encode(text)
         at = _without_spaces(text)
-        pieces = zip(found.ids, found.spans, strict=True)
-        named = [
-            Piece(vocabulary.piece(piece), (at[a], at[b - 1] + 1) if a < b else (at[a], at[a]))
-            if piece != vocabulary.begin
-            else Piece(vocabulary.piece(piece))
-            for piece, (a, b) in pieces
-        ]
-        end = Piece(vocabulary.piece(vocabulary.end))
-        return [*found.ids, vocabulary.end], (*named, end)
+        pieces = []
+        for piece, (a, b) in zip(found.ids, found.spans, strict=True):
+            span = (at[a], at[b - 1] + 1) if a < b else (at[a], at[a])
+            special = piece == getattr(source, "begin", None)
+            pieces.append(Piece(source.piece(piece), None if special else span))
+        end = Piece(source.piece(source.end))
+        return [*found.ids, source.end], (*pieces, end)
 
     def observations(self, ids: list[int], observe: Observe) -> tuple[Observation, ...]:
         """See :meth:`Reader.observations`."""
