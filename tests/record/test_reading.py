@@ -77,8 +77,9 @@ def test_a_folder_that_holds_no_model_is_refused(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     with pytest.raises(ModelError):
         reader_of(tmp_path)
-    with pytest.raises(ModelError):
-        reader_of(Path("/no/such/folder"))
+    for odd in (Path("/no/such/folder"), tmp_path / "config.json"):
+        with pytest.raises(ModelError, match="is no folder; wanted one with config"):
+            reader_of(odd)
 
 
 def test_anything_else_is_refused():

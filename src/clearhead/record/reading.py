@@ -187,7 +187,9 @@ def _load(folder: Path | None) -> Any:
 
 
 def _kind(folder: Path) -> Any:
-    """The ``model_type`` in the folder's config; what cannot be read is the loader's to refuse."""
+    """The ``model_type`` in the folder's config."""
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is no folder; wanted one with config.json and its weights")
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
