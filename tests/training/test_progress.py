@@ -32,6 +32,15 @@ def test_steps_without_marks_have_no_guide_loss(tmp_path):
     assert log.add(step(1), 1.0)["guide"] is None
 
 
+def test_the_last_steps_have_a_row_too(tmp_path):
+    log = RunLog(tmp_path, step=0, every=50)
+    assert log.flush(0.0) is None
+    log.add(step(3), 1.0)
+    assert log.flush(1.0)["step"] == 3
+    assert log.flush(1.0) is None
+    assert len(rows(tmp_path)) == 1
+
+
 def test_rows_that_were_lost_with_the_interruption_are_told_once(tmp_path):
     log = RunLog(tmp_path, step=0, every=1)
     for number in range(1, 6):

@@ -9,7 +9,7 @@ from clearhead.errors import ArgumentError, TrainingError
 from clearhead.model.config import TranslationConfig
 from clearhead.model.tree import flatten, nest
 from clearhead.training import checkpoint
-from clearhead.training.session import default_folder, fits, open_run
+from clearhead.training.session import default_folder, fits, open_run, sole_user
 
 
 def test_runs_live_in_the_cache_unless_told_otherwise(monkeypatch, tmp_path):
@@ -55,6 +55,14 @@ def test_a_folder_that_cannot_be_made_is_told(small_recipe, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrainingError, match="cannot be written"):
         open_run(small_recipe(), tmp_path / "file" / "run")
+
+
+def test_a_folder_has_one_user_at_a_time(tmp_path):
+    run, used = tmp_path / "run", pytest.raises(TrainingError, match="in use by another process")
+    with sole_user(run), used, sole_user(run):
+        raise AssertionError
+    with sole_user(tmp_path / "run"):
+        pass
 
 
 def test_missing_text_is_told(small_recipe, tmp_path):

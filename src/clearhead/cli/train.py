@@ -74,7 +74,7 @@ def command(
     import torch
 
     from clearhead.training.recipe import Recipe
-    from clearhead.training.session import default_folder, open_run
+    from clearhead.training.session import default_folder, open_run, sole_user
 
     folder = folder or default_folder()
     if pack:
@@ -88,8 +88,10 @@ def command(
         _check_dev(recipe)
     if threads:
         torch.set_num_threads(threads)
-    trainer, vocabulary = open_run(recipe, folder, device=device, warm=_warm(recipe, warm), say=say)
-    _go(trainer, vocabulary, every, dev_lines)
+    with sole_user(folder):
+        start = _warm(recipe, warm)
+        trainer, vocabulary = open_run(recipe, folder, device=device, warm=start, say=say)
+        _go(trainer, vocabulary, every, dev_lines)
     if trainer.stopped:
         say(
             f"stopped after step {trainer.step:,} of {recipe.steps:,}, which is saved in {folder}; "
@@ -119,6 +121,7 @@ def _go(trainer: Trainer, vocabulary: Any, every: float, dev_lines: int) -> None
 
     with _Progress(trainer.recipe.steps, trainer.step) as shown:
         trainer.run(every=every, report=report, after_checkpoint=after_checkpoint)
+    log.flush(trainer.seconds)
 
 
 class _Progress:

@@ -66,9 +66,14 @@ class RunLog:
             seconds: trained so far.
         """
         self._rows.append(found)
-        if found["step"] % self._every:
-            return None
+        return None if found["step"] % self._every else self.flush(seconds)
+
+    def flush(self, seconds: float) -> dict[str, Any] | None:
+        """Writes and returns a row of the steps since the last one, if there were any."""
         rows, self._rows = self._rows, []
+        if not rows:
+            return None
+        found = rows[-1]
         took = sum(row["tokens"] / row["tokens_per_second"] for row in rows)
         means = {name: _mean([row[name] for row in rows]) for name in ("loss", "guide", "norm")}
         row = {

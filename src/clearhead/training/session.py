@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from clearhead.training.kept_states import KeptStates
 from clearhead.training.recipe import Recipe
 from clearhead.training.train import Trainer
 
-__all__ = ["default_folder", "fits", "open_run"]
+__all__ = ["default_folder", "fits", "open_run", "sole_user"]
 
 Model = tuple[Vocabulary, TranslationConfig, Mapping[str, Any]]
 
@@ -59,12 +60,7 @@ def open_run(
         ArgumentError: the folder belongs to another recipe, or text is missing.
         ModelError: the recipe's encoder is no BERT-type checkpoint that can be used.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TrainingError(
-            f"run folder {folder} cannot be written ({error}); give another one with --run"
-        ) from error
+    _make(folder)
     _claim(recipe, folder)
     found = checkpoint.newest(folder)
     pairs = list(with_language(recipe.pairs))
@@ -129,6 +125,39 @@ def fits(recipe: Recipe, config: TranslationConfig) -> bool:
     same = all(getattr(recipe, name) == getattr(config, name) for name in sizes)
     same = same and (recipe.encoder is None) == (config.source is None)
     return same and set(recipe.pairs) <= set(config.languages)
+
+
+@contextlib.contextmanager
+def sole_user(folder: Path) -> Iterator[None]:
+    """Holds a run folder for this process: two trainings in one would spoil each other's files.
+
+    Raises:
+        TrainingError: another process trains there, or the folder cannot be written.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    _make(folder)
+    try:
+        with (folder / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+    except BlockingIOError:
+        raise TrainingError(
+            f"run folder {folder} is in use by another process; wait for its end, or give another "
+            "folder with --run"
+        ) from None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrainingError(
+            f"run folder {folder} cannot be written ({error}); give another one with --run"
+        ) from error
 
 
 def _keep(path: Path, write: Callable[[Path], None]) -> None:
