@@ -1,6 +1,8 @@
 """The BERT-type encoder against transformers, on the real all-MiniLM-L6-v2."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -79,6 +81,17 @@ def test_asking_changes_nothing(encoder):
 def test_a_sentence_alone_is_as_in_a_batch(encoder):
     together, alone = encoder(TEXTS), encoder(TEXTS[0])
     assert np.abs(together.last[0, : alone.lengths[0]] - alone.last[0]).max() < 1e-5
+
+
+def test_neither_torch_nor_transformers_is_needed(encoder):
+    code = f"""if True:
+        import sys
+        sys.modules["torch"] = sys.modules["transformers"] = None
+        from clearhead.model.bert_encoder import load_encoder
+        print(load_encoder({str(FOLDER)!r})({TEXTS[0]!r}).last.sum())
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(run.stdout) == pytest.approx(encoder(TEXTS[0]).last.sum(), abs=1e-2)
 
 
 def test_no_sentences_give_no_states(encoder):
