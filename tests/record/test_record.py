@@ -75,7 +75,18 @@ def test_a_word_that_may_look_at_nothing_has_no_link():
     weights = np.zeros((1, 1, 3, 3))
     weights[0, 0, 0] = [0, 1, 0]
     record = record_of("one two", weights)
+    assert not record.observations[0].visible[0, 1]
     assert [(k["from"], k["to"]) for k in record.links()] == [("one", "two")]
+
+
+def test_a_link_that_fades_away_is_still_the_strongest():
+    """Every word, layer and head has its link; who may look is decided by the mask alone."""
+    weights = np.zeros((1, 1, 3, 3))
+    weights[..., 2] = 1  # all of it goes to the end mark, and what is left is below any number
+    record = record_of("one two", weights)
+    assert [(k["from"], k["to"], k["weight"]) for k in record.links()] == [
+        ("one", "two", 0.0), ("two", "one", 0.0),
+    ]  # fmt: skip
 
 
 def test_a_single_word_has_no_link_to_another():

@@ -81,20 +81,28 @@ def telling(sight: Sight) -> Any:
     same word. Both are pulled towards 0 where there is little to go by: the sum is divided by one
     more than the number of words.
     """
-    w = sight.weights
+    found = np.zeros_like(sight.weights)
+    if found.size:
+        for layer, between in enumerate(sight.weights):  # one at a time: they can be large
+            found[layer] = between * (1 - _habit(between, sight.kind == "encoder"))
+    if sight.kind == "encoder":
+        own = np.arange(len(sight.queries))
+        found[..., own, own] = 0
+    return found
+
+
+def _habit(w: Any, within: bool) -> Any:
+    """How much of each weight (heads, words, words) is habit; distances count within a sentence."""
     looking, looked = w.shape[-2:]
-    if not w.size:
-        return np.zeros_like(w)
     habit = (w.sum(-2, keepdims=True) - w) / looking
-    if sight.kind != "encoder":
-        return w * (1 - habit)
+    if not within:
+        return habit
     distance = np.arange(looked) - np.arange(looking)[:, None] + looking - 1  # from 0
-    there = np.zeros((*w.shape[:2], looking + looked - 1))
+    there = np.zeros((len(w), looking + looked - 1), w.dtype)
     for i in range(looking):
-        there[..., distance[i]] += w[..., i, :]
-    count = np.bincount(distance.ravel())
-    habit = np.maximum(habit, (there[..., distance] - w) / count[distance])
-    return w * (1 - habit) * (1 - np.eye(looking))
+        there[:, distance[i]] += w[:, i]
+    count = np.bincount(distance.ravel()).astype(w.dtype)
+    return np.maximum(habit, (there[:, distance] - w) / count[distance])
 
 
 def telling_links(

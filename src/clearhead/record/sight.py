@@ -10,6 +10,7 @@ import numpy as np
 
 from clearhead.core.observation import Observation
 from clearhead.errors import ArgumentError
+from clearhead.inputs.arrays import as_numpy
 from clearhead.record.words import Words
 
 __all__ = ["Sight"]
@@ -38,7 +39,7 @@ class Sight:
 
     @cached_property
     def weights(self) -> Any:
-        """Weights between words, (layers, heads, words, words), float64.
+        """Weights between words, (layers, heads, words, words).
 
         Sum over the key's pieces and mean over the query's, not renormalised without the special
         pieces: see :attr:`special`, :attr:`blank`.
@@ -75,7 +76,7 @@ class Sight:
         rows = range(len(self.queries)) if word is None else self.queries.find(word)
         if not len(self.keys):
             return []
-        weights, targets = self._strongest
+        (weights, targets), looks = self._strongest, self._looks
         found = [
             {
                 "from": self.queries.names[i],
@@ -90,7 +91,7 @@ class Sight:
             for at in (self._layers if layer is None else [layer])
             for h in (range(self.heads) if head is None else [head])
             for i in rows
-            if weights[at, h, i] > 0
+            if looks[at][h, i] and targets[at, h, i] >= 0
             for j in [targets[at, h, i]]
         ]
         return sorted(found, key=lambda link: -link["weight"])
@@ -100,12 +101,26 @@ class Sight:
         return range(len(self.observations))
 
     @cached_property
+    def _looks(self) -> list[Any]:
+        """For each layer whether a word may look at anything, (heads, words), by the mask alone."""
+        seen = [as_numpy(one.visible).astype(np.float32) for one in self.observations]
+        return [self.queries.mean(each[..., None])[..., 0] > 0 for each in seen]
+
+    @cached_property
     def _strongest(self) -> tuple[Any, Any]:
-        others = self.weights.copy()
-        if self.kind == "encoder":  # a word beside itself is no link
-            others[..., np.arange(len(self.queries)), np.arange(len(self.queries))] = -1
-        targets = others.argmax(-1)
-        return np.take_along_axis(others, targets[..., None], -1)[..., 0], targets
+        """Of each layer, head and word, the weight of its strongest link and where it leads."""
+        weights = np.zeros(self.weights.shape[:-1], self.weights.dtype)
+        targets = np.zeros(weights.shape, np.int64)
+        for layer, between in enumerate(self.weights):
+            others = between.copy()
+            if self.kind == "encoder":  # a word beside itself is no link
+                own = np.arange(len(self.queries))
+                others[..., own, own] = -1
+            targets[layer] = others.argmax(-1)
+            best = np.take_along_axis(others, targets[layer][..., None], -1)[..., 0]
+            weights[layer] = best
+            targets[layer][best < 0] = -1  # there is no other word
+        return weights, targets
 
     def _rows(self, layer: int) -> Any:
         held = self.observations[layer].weights

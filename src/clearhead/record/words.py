@@ -100,7 +100,7 @@ class Words:
             keys: the words that are looked at; None is these words themselves.
 
         Returns:
-            (..., words, words of ``keys``), a NumPy array.
+            (..., words, words of ``keys``), a NumPy array of the same kind.
         """
         held = as_numpy(weights)
         looked_at = keys or self
@@ -109,12 +109,12 @@ class Words:
                 f"weights: found {held.shape[-2]} rows and {held.shape[-1]} columns; wanted one "
                 f"for each piece, {len(self.pieces)} and {len(looked_at.pieces)}"
             )
-        return self.mean(held) @ looked_at.parts.T
+        return self.mean(held) @ looked_at.parts.T.astype(held.dtype)
 
     def mean(self, rows: Any) -> Any:
         """Rows of pieces (..., N, x) as rows of words (..., words, x), the mean of their pieces."""
-        count = self.parts.sum(1, keepdims=True)
-        return self.parts / np.where(count, count, 1) @ as_numpy(rows)
+        held, count = as_numpy(rows), self.parts.sum(1, keepdims=True)
+        return (self.parts / np.where(count, count, 1)).astype(held.dtype) @ held
 
     def find(self, word: str | int) -> list[int]:
         """Where a word is.
