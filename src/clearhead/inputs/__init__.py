@@ -1,1 +1,1 @@
-
+"""What comes in: arrays, shapes, masks and biases, checked once and said as plain numbers."""
