@@ -12,7 +12,7 @@ import clearhead
 from clearhead.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 STAGES = ["inputs", "core", "layer", "model", "record", "view", "cli", "training"]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -64,6 +64,17 @@ def test_code_on_a_page_runs(page, tmp_path, monkeypatch):
 def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert doctest.testmod(import_module(module), optionflags=OPTIONS).failed == 0
+
+
+def test_the_map_of_the_house_shows_what_is_there():
+    """Every path in CONTRIBUTING.md exists, and every name in brackets behind one is in it."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    roots = [ROOT, ROOT / "src" / "clearhead", ROOT / "native" / "kernels"]
+    paths = set(re.findall(r"`([\w./]+(?:/|\.(?:py|h|cpp|md)))`", page))
+    found = {path: [root / path for root in roots if (root / path).exists()] for path in paths}
+    assert [path for path, places in found.items() if not places] == []
+    for path, name in re.findall(r"`([\w./]+\.\w+)` \(`(\w+)`", page):
+        assert name in found[path][0].read_text(), f"{path} has no {name}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
