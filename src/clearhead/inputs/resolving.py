@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -73,16 +73,12 @@ class ResolvedMask:
     query_segments: npt.NDArray[np.int32] | None = None
     allowed: npt.NDArray[np.bool_] | None = None
 
-    @property
-    def everything(self) -> bool:
-        """Whether every query may look at every key: nothing is masked."""
-        return (
-            self.low is None
-            and self.key_lengths is None
-            and self.query_lengths is None
-            and self.key_segments is None
-            and self.allowed is None
-        )
+    everything: bool = field(init=False)
+    """Whether every query may look at every key: no condition is given."""
+
+    def __post_init__(self) -> None:
+        given = (value for name, value in vars(self).items() if name != "anchor")
+        object.__setattr__(self, "everything", all(value is None for value in given))
 
     def dense(self, queries: int, keys: int) -> npt.NDArray[np.bool_]:
         """True where query i may look at key j: (B or 1, H or 1, N, M), 1 where all agree."""
