@@ -1,0 +1,79 @@
+"""Tensors that need a gradient: values and gradients of the plain steps, through torch's own."""
+
+import pytest
+import torch
+
+import clearhead as ch
+from clearhead.core import steps, torch_bridge
+
+
+def leaves(generator, *shapes):
+    return [
+        torch.randn(shape, dtype=torch.float64, generator=generator).requires_grad_()
+        for shape in shapes
+    ]
+
+
+def test_torch_is_needed_where_a_gradient_is_wanted():
+    plain, leaf = torch.zeros(1), torch.zeros(1, requires_grad=True)
+    assert not torch_bridge.needs_torch(plain, plain, plain)
+    assert torch_bridge.needs_torch(plain, plain, leaf)
+    with torch.no_grad():
+        assert not torch_bridge.needs_torch(leaf, leaf, leaf)
+    assert torch_bridge.needs_torch(plain, plain, plain.to("meta")) is False
+    assert torch_bridge.needs_torch(plain.to("meta"), plain, plain)
+
+
+MASKS = {
+    "none": None,
+    "causal": ch.causal(align="end"),
+    "padding": ch.lengths(keys=[5, 0]),
+    "padding of both": ch.lengths(keys=[5, 3], queries=[2, 4]) & ch.causal(align="end"),
+    "array": torch.arange(4)[:, None] >= torch.arange(6) - 1,
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+def test_values_and_gradients_are_those_of_the_plain_steps(mask, long, monkeypatch):
+    if long:  # the path for long sequences, on short ones
+        monkeypatch.setattr(torch_bridge, "_SHORT", 0)
+    generator = torch.Generator().manual_seed(0)
+    three = leaves(generator, (2, 4, 4, 3), (2, 2, 6, 3), (2, 2, 6, 5))
+    weight = torch.randn(2, 4, 4, 5, dtype=torch.float64, generator=generator)
+    found = []
+    for attention in (ch.attention, steps.attention):
+        out = attention(*three, mask=mask)
+        found.append((out, *torch.autograd.grad((out * weight).sum(), three)))
+    for ours, judge in zip(*found, strict=True):
+        torch.testing.assert_close(ours, judge, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("mask", [None, ch.lengths(keys=2)], ids=repr)
+def test_scores_beyond_float16_do_not_overflow(mask):
+    q = torch.full((1, 1, 1, 64), 40, dtype=torch.float16, requires_grad=True)
+    k = torch.stack([torch.full((64,), n) for n in (40.0, 39.0, 0.0)]).half()[None, None]
+    v = torch.tensor([1.0, 0.0, 0.0]).half().reshape(1, 1, 3, 1)
+    out = ch.attention(q, k, v, mask=mask)
+    assert out.item() == 1
+    out.sum().backward()
+    assert torch.isfinite(q.grad).all()
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_kinds_are_as_exact_as_torch(kind):
+    q, k, v = (torch.randn(2, 4, 40, 32).to(kind) for _ in "qkv")
+    exact = steps.attention(*(x.double() for x in (q, k, v)))
+    theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    ours = ch.attention(q.clone().requires_grad_(), k, v).detach()
+    error, allowed = ((x.double() - exact).abs().max() for x in (ours, theirs))
+    assert error <= 1.25 * allowed
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32])
+def test_the_kind_stays(kind):
+    x = torch.randn(1, 2, 5, 4, dtype=kind, requires_grad=True)
+    out = ch.attention(x, x, x, mask=ch.causal())
+    assert out.dtype == kind
+    out.sum().backward()
+    assert x.grad.dtype == kind
