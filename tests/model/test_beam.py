@@ -138,6 +138,22 @@ def test_what_carries_the_slots_over_comes_before_what_is_likelier(toy):
     assert found[0].lost == 0
 
 
+def test_a_hypothesis_that_would_end_without_what_is_due_carries_it_first(toy):
+    """However unlikely the slot is; the space before it may come between, once."""
+    table = {last: row(end=9, a=8, b=8, c=8, slot=-30, space=-2) for last in range(9)}
+    for beam in (1, 4):
+        found = run(toy, table, source=(SLOT, A, SLOT, END), beam=beam, longest=12)[0]
+        assert found.ids.count(SLOT) == 2
+        assert found.finished
+        assert not found.lost
+
+
+def test_white_space_never_follows_white_space(toy):
+    table = {last: row(space=9, a=8, end=-9) for last in range(9)}
+    for found in run(toy, table, beam=4, nbest=4, longest=7):
+        assert (SPACE, SPACE) not in zip(found.ids, found.ids[1:], strict=False)
+
+
 def test_sentences_that_are_done_leave_the_others_as_they_are(toy):
     ended = row(end=9)
     beams = Beams([[A, END], [B, END]], toy.pieces, Search(beam=1, longest=9))

@@ -110,6 +110,11 @@ class Beams:
         lse = log_sum_exp(scores)
         specials = scores[:, : self.pieces.special]
         specials[~self._allowed()] = -np.inf
+        blank = list(self.pieces.blank)
+        after_blank = np.flatnonzero(np.isin(self._last(), blank))
+        scores[after_blank[:, None], blank] = -np.inf
+        if self.to_carry.any():
+            self._make_carry(scores)
         count = min(2 * self.how.width, scores.shape[1])
         pieces, best = best_pieces(scores, count)
         totals = self.totals[:, :, None] + (best - lse[:, None]).reshape(sentences, beam, count)
@@ -125,6 +130,26 @@ class Beams:
         may[:, :, list(self.pieces.slots)] = self.to_carry > 0
         may[:, :, self.pieces.end] = self.spoken & (self.written.shape[2] >= self.how.shortest)
         return may.reshape(-1, self.pieces.special)
+
+    def _make_carry(self, scores: Any) -> None:
+        """A hypothesis that would rather end than carry what is due may do nothing else.
+
+        It is set aside as it is, and goes on with a slot, or with the space before one.
+        """
+        due = (self.to_carry > 0).any(axis=2).reshape(-1)
+        rows = np.flatnonzero(due & (scores.argmax(axis=1) == self.pieces.end))
+        if not len(rows):
+            return
+        may = np.zeros(scores.shape[1], bool)
+        may[: self.pieces.special] = True
+        may[list(self.pieces.blank)] = True
+        scores[rows] = np.where(may, scores[rows], -np.inf)
+
+    def _last(self) -> Any:
+        """The last piece of every hypothesis, (b · K,); −1 before the first."""
+        if not self.written.shape[2]:
+            return np.full(self.totals.size, -1)
+        return self.written[:, :, -1].reshape(-1)
 
     def _keep(self, kept: Any, parents: Any, chosen: Any, totals: Any) -> None:
         of = kept[:, None]

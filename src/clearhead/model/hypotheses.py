@@ -37,7 +37,8 @@ class Pieces:
         special: pieces below this number are special: of these only the end and the slots that
             the source has can be generated, each slot as often as the source has it.
         slots: pieces that carry a word over.
-        blank: pieces that are white space alone; nothing ends before any other was written.
+        blank: pieces that are white space alone; nothing ends before any other was written, and
+            no two follow each other.
     """
 
     end: int
@@ -56,7 +57,7 @@ class Search:
         nbest: how many to return; more than ``beam`` widens the beam.
         alpha: α of the length normalisation; 0 is none, which prefers short text.
         shortest: pieces before the end may be chosen.
-        longest: pieces at most; None is twice the source's and ten.
+        longest: pieces at most; None is half as many again as the source has, and sixteen.
         batch: sentences at once; None is as many as make some 256 hypotheses.
 
     Raises:
@@ -100,4 +101,4 @@ class Search:
 
     def limit(self, source: int) -> int:
         """Most pieces of the translation of ``source`` pieces."""
-        return self.longest or 2 * source + 10
+        return self.longest or source + source // 2 + 16
