@@ -46,11 +46,15 @@ def differentiable_attention(
     if sizes.group > 1:
         key = key.repeat_interleave(sizes.group, dim=-3)
         value = value.repeat_interleave(sizes.group, dim=-3)
-    fused = sizes.queries * sizes.keys > _SHORT or not _rounds_well(query.dtype)
+    kind = query.dtype
+    short = sizes.queries * sizes.keys <= _SHORT
+    if short and kind in (torch.float16, torch.bfloat16):
+        # Products that round to float16 overflow before the scale, those of bfloat16 keep 8 bits.
+        query, key, value = query.float(), key.float(), value.float()
     if mask.everything:
-        if fused:
+        if not short:
             return torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=scale)
-        return torch.softmax(query @ key.transpose(-1, -2) * scale, -1) @ value
+        return (torch.softmax(query @ key.transpose(-1, -2) * scale, -1) @ value).to(kind)
     may, live_query, live_key = _dense(mask, sizes, query)
     # Selecting: 0 x NaN would be NaN, forward and backward.
     dead_queries = not bool(live_query.all())
@@ -58,13 +62,13 @@ def differentiable_attention(
         query = query.where(live_query, 0.0)
     if not bool(live_key.all()):
         key, value = key.where(live_key, 0.0), value.where(live_key, 0.0)
-    if fused:
+    if short:
+        scores = (query @ key.transpose(-1, -2) * scale).masked_fill(~may, _lowest(query.dtype))
+        out = (torch.softmax(scores, -1) @ value).to(kind)
+    else:
         out = torch.nn.functional.scaled_dot_product_attention(
             query, key, value, attn_mask=may | ~live_query, scale=scale
         )
-    else:
-        scores = (query @ key.transpose(-1, -2) * scale).masked_fill(~may, _lowest(query.dtype))
-        out = torch.softmax(scores, -1) @ value
     return out.where(live_query, 0.0) if dead_queries else out
 
 
@@ -87,17 +91,6 @@ def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
         live_query,
         live_key,
     )
-
-
-def _rounds_well(kind: Any) -> bool:
-    """Whether products that round to ``kind`` may hold the scores.
-
-    Those of float16 overflow before the scale, those of bfloat16 keep 8 bits; torch's fused pass
-    sums in float32. Under autocast, which asks for such products, bfloat16 takes the faster way.
-    """
-    if kind == torch.bfloat16:
-        return bool(torch.is_autocast_enabled("cpu"))
-    return bool(kind != torch.float16)
 
 
 def _ones(sizes: Sizes) -> tuple[int, ...]:
