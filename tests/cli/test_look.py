@@ -29,6 +29,12 @@ def test_words_layers_and_heads_narrow(command, folder):
     found = json.loads(command(SENTENCE, *narrow, "--json", "--model", folder).out)
     assert [(k["from"], k["layer"], k["head"]) for k in found["links"]].count(("it", 1, 0)) == 1
     assert {k["from"] for k in found["links"]} == {"it", "animal"}
+    everything = json.loads(command(SENTENCE, "--cross", "--json", "--model", folder).out)
+    crossed = json.loads(command(SENTENCE, *narrow, "--cross", "--json", "--model", folder).out)
+    assert crossed["cross"] == [
+        k for k in everything["cross"]
+        if k["to"] in ("it", "animal") and (k["layer"], k["head"]) == (1, 0)
+    ]  # fmt: skip
     shown = command(SENTENCE, *narrow, "--model", folder).out
     assert shown.index("“it” looks") < shown.index("“animal” looks")
 

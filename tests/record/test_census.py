@@ -3,6 +3,7 @@ import pytest
 
 from clearhead.core.observation import Observation
 from clearhead.record.census import census, telling, telling_links
+from clearhead.record.choice import Choice
 from clearhead.record.looking import look
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
@@ -63,7 +64,7 @@ def test_a_link_is_telling_by_its_own_weight_and_what_the_others_do():
 
 
 def test_links_come_with_what_they_tell():
-    links = telling_links(record_of(PREVIOUS, CONTENT), 3)
+    links = telling_links(record_of(PREVIOUS, CONTENT), Choice(3))
     assert [link["head"] for link in links] == [1, 0]
     assert links[0]["telling"] > links[1]["telling"]
     assert not any(link["guided"] for link in links)
@@ -71,9 +72,9 @@ def test_links_come_with_what_they_tell():
 
 def test_a_guided_head_comes_first_for_the_word_it_was_guided_on():
     record = record_of(CONTENT, SINK[::-1] * 0.2 + PREVIOUS.T * 0.3, guided=((0, 1),), word="It")
-    first = telling_links(record, "It")[0]
+    first = telling_links(record, Choice("It"))[0]
     assert (first["guided"], first["head"]) == (True, 1)
-    other = telling_links(record, 3)[0]
+    other = telling_links(record, Choice(3))[0]
     assert (other["guided"], other["head"]) == (False, 0)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from clearhead.core.observation import Observation
 from clearhead.errors import ArgumentError
+from clearhead.record.choice import Choice
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
 from clearhead.record.words import Piece, Words
@@ -108,7 +109,7 @@ def test_json_is_what_the_design_says(record, tmp_path):
 
 
 def test_json_can_be_narrowed(record):
-    found = json.loads(record.to_json(["two", "three"], layer=0, head=1))
+    found = json.loads(record.to_json(Choice(["two", "three"], layer=0, head=1)))
     assert {k["from"] for k in found["links"]} == {"two", "three"}
     assert len(found["links"]) == 2
 

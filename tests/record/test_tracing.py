@@ -6,6 +6,7 @@ import pytest
 from clearhead.core import steps as plain
 from clearhead.errors import ArgumentError, TextError
 from clearhead.record.census import telling_links
+from clearhead.record.choice import Choice
 from clearhead.record.looking import look
 from clearhead.record.tracing import trace
 
@@ -50,7 +51,7 @@ def test_word_and_head_are_picked_where_none_is_named(translator):
         best["from_index"], best["layer"], best["head"],
     )  # fmt: skip
     in_head = trace(SENTENCE, "it", head=1, model=translator)
-    best = telling_links(look(SENTENCE, translator), "it", head=1)[0]
+    best = telling_links(look(SENTENCE, translator), Choice("it", head=1))[0]
     assert (in_head.layer, in_head.head) == (best["layer"], 1)
 
 

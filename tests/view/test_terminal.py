@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from clearhead.core.observation import Observation
 from clearhead.errors import ArgumentError
 from clearhead.record.census import telling_links
+from clearhead.record.choice import Choice
 from clearhead.record.looking import look
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
@@ -18,9 +20,9 @@ carried_over = pytest.mark.filterwarnings("ignore::clearhead.model.translated.Li
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
-def shown(record, width=80, encoding="utf-8", **options):
+def shown(record, width=80, encoding="utf-8", **choice):
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace")
-    show(record, console=console_for(file, width), **options)
+    show(record, Choice(**choice), console=console_for(file, width))
     file.flush()
     return file.buffer.getvalue().decode(encoding)
 
@@ -42,7 +44,7 @@ def test_every_word_is_shown_with_its_most_telling_link(record):
     found = rows(shown(record))
     assert [row[0] for row in found] == list(record.words)
     for i, row in enumerate(found):
-        best = telling_links(record, i)[0]
+        best = telling_links(record, Choice(i))[0]
         assert row[1] == best["to"]
         assert str(best["layer"]) in row
         assert str(best["head"]) in row
@@ -175,3 +177,24 @@ def test_the_translation_has_a_table_of_its_own(translator):
     assert [row[0] for row in rows(own)] == list(words)
     assert all(row[1] in record.words for row in rows(own))
     assert "1 layers" not in own
+
+
+def test_a_choice_narrows_the_table_of_the_translation(translator):
+    record = look(SENTENCE, translator, cross=True)
+    words = ["animal", "it"]
+    text = shown(record, words=words, layer=0, head=1)
+    own = text[text.index("Which words of the translation looked mostly at “animal” or “it”") :]
+    links = record.cross.links(layer=0, head=1)
+    wanted = {k["from"]: k["to"] for k in links if k["to"] in words}
+    assert "its most telling link in layer 0 head 1." in " ".join(own.split())
+    if wanted:
+        assert {row[0]: row[1] for row in rows(own)} == wanted
+    else:
+        assert "None did." in own
+
+
+def test_a_layer_that_only_the_sentence_has_is_not_in_the_translation(record):
+    said, weights = record.encoder.keys, record.encoder.observations
+    cross = Sight("cross", said, said, weights[:1])
+    text = shown(replace(record, cross=cross), layer=1)
+    assert "The translation looks in 1 layer of 2 heads only." in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -64,6 +63,7 @@ def command(
     """
     text = sentence_of(sentences)
     small_products()
+    from clearhead.record.choice import Choice
     from clearhead.record.looking import look
 
     with warnings.catch_warnings(record=True) as caught:
@@ -71,10 +71,10 @@ def command(
         record = look(text, folder, to, beam=beam, cross=cross)
     for warning in caught:
         say(str(warning.message))
-    chosen: Any = list(words) or None
+    choice = Choice(words or None, layer, head)
     if as_json:
-        write(record.to_json(chosen, layer, head))
+        write(record.to_json(choice))
         return
     from clearhead.view.terminal import show
 
-    show(record, chosen, layer, head)
+    show(record, choice)

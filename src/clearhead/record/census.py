@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.errors import ArgumentError
+from clearhead.record.choice import Choice
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
 
@@ -106,12 +107,7 @@ def _habit(w: Any, within: bool) -> Any:
 
 
 def telling_links(
-    record: Record,
-    word: str | int | None = None,
-    layer: int | None = None,
-    head: int | None = None,
-    *,
-    cross: bool = False,
+    record: Record, choice: Choice | None = None, *, cross: bool = False
 ) -> list[dict[str, Any]]:
     """The links of a record, the most telling first.
 
@@ -120,8 +116,7 @@ def telling_links(
 
     Args:
         record: what :func:`clearhead.look` returned.
-        word: only links from this one; None is all.
-        layer, head: only these; None is all.
+        choice: of which words, layer and head; None is all.
         cross: the links of the translation's words to the sentence, instead of those within it.
 
     Returns:
@@ -131,7 +126,7 @@ def telling_links(
     if sight is None:
         raise ArgumentError("cross: this record has none; look again with cross=True")
     told = telling(sight)
-    found = sight.links(word, layer, head)
+    found = (choice or Choice()).links(sight)
     for link in found:
         place = link["layer"], link["head"]
         link["telling"] = round(float(told[(*place, link["from_index"], link["to_index"])]), 6)

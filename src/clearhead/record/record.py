@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from clearhead.core.observation import Observation
 from clearhead.errors import ArgumentError
+from clearhead.record.choice import Choice
 from clearhead.record.sight import Sight
 from clearhead.record.words import Piece
 
@@ -90,10 +90,9 @@ class Record:
         """For each word and head its strongest link to another word: see :meth:`Sight.links`."""
         return self.encoder.links(word, layer, head)
 
-    def to_dict(
-        self, words: Any = None, layer: int | None = None, head: int | None = None
-    ) -> dict[str, Any]:
-        """The record as JSON has it; ``words``, ``layer`` and ``head`` narrow the links."""
+    def to_dict(self, choice: Choice | None = None) -> dict[str, Any]:
+        """The record as JSON has it; ``choice`` narrows ``links`` and ``cross``."""
+        choice = choice or Choice()
         found: dict[str, Any] = {
             "sentence": self.sentence,
             "translation": self.translation,
@@ -102,15 +101,15 @@ class Record:
             "layers": self.layers,
             "heads": self.heads,
             "guided": [list(place) for place in self.guided],
-            "links": self._narrowed(words, layer, head),
+            "links": choice.links(self.encoder),
         }
         if self.cross is not None:
-            found["cross"] = self.cross.links()
+            found["cross"] = choice.links(self.cross)
         return found
 
-    def to_json(self, words: Any = None, layer: int | None = None, head: int | None = None) -> str:
+    def to_json(self, choice: Choice | None = None) -> str:
         """:meth:`to_dict` as text, each entry and each link on a line of its own."""
-        return "{\n" + ",\n".join(_entries(self.to_dict(words, layer, head))) + "\n}\n"
+        return "{\n" + ",\n".join(_entries(self.to_dict(choice))) + "\n}\n"
 
     def save(self, path: str | Path) -> None:
         """Writes the record to a file; the ending says how. So far there is ``.json``.
@@ -131,19 +130,14 @@ class Record:
         self, word: str | int | None = None, layer: int | None = None, head: int | None = None
     ) -> None:
         """Prints where each word looks, as ``clearhead "sentence"`` does."""
-        # By name: the view stands behind this stage, and is loaded when there is something to show.
-        view = import_module("clearhead.view.terminal")
-        view.show(self, words=None if word is None else [word], layer=layer, head=head)
+        # The view stands behind this stage: the one import that runs the other way.
+        from clearhead.view.terminal import show
+
+        show(self, Choice(None if word is None else (word,), layer, head))
 
     def __repr__(self) -> str:
         size = f"{_many(self.layers, 'layer')} of {_many(self.heads, 'head')}"
         return f"Record({_short(self.sentence)!r}, {_many(len(self.words), 'word')}, {size})"
-
-    def _narrowed(self, words: Any, layer: int | None, head: int | None) -> list[dict[str, Any]]:
-        if words is None:
-            return self.links(None, layer, head)
-        chosen = {i for word in words for i in self.encoder.queries.find(word)}
-        return [link for link in self.links(None, layer, head) if link["from_index"] in chosen]
 
 
 def _entries(held: dict[str, Any]) -> list[str]:

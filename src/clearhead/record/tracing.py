@@ -12,6 +12,7 @@ from clearhead.core.steps import Steps, multi_head_steps
 from clearhead.errors import ArgumentError
 from clearhead.layer.multihead import multi_head_attention
 from clearhead.record.census import telling_links
+from clearhead.record.choice import Choice
 from clearhead.record.reading import reader_of
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
@@ -121,7 +122,7 @@ def trace(
     rows = None if word is None else said.find(word)
     seen = reader.observations(ids, Observe(weights=True))
     record = Record(Sight("encoder", said, said, seen), reader.guided)
-    links = telling_links(record, None if rows is None else rows[0], layer, head)
+    links = telling_links(record, Choice(None if rows is None else rows[:1], layer, head))
     if links:
         best = links[0]
         layer, head, looking = best["layer"], best["head"], best["from_index"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from clearhead.record.census import GUIDED_WORD, census, telling_links
+from clearhead.record.choice import Choice
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
 from clearhead.view.parts import (
@@ -31,38 +33,31 @@ __all__ = ["LANGUAGES", "heading", "show", "special_name"]
 
 LANGUAGES = {"fr": "French", "de": "German", "en": "English"}
 _HEADS = 3  # shown for one word
-_LINKS = 3  # shown in each of them
+_TARGETS = 3  # words that it looks at, shown in each of them
+_BEST = "its most telling link in"
 _FAINT = 0.005  # below, a link is not drawn
 _LONGEST_NAME = 14
 _ROOMY = 72  # columns; below, the mass set aside is not shown line by line
 
 
-def show(
-    record: Record,
-    words: Sequence[str | int] | None = None,
-    layer: int | None = None,
-    head: int | None = None,
-    console: Console | None = None,
-) -> None:
+def show(record: Record, choice: Choice | None = None, *, console: Console | None = None) -> None:
     """Prints a record.
 
     Args:
         record: what :func:`clearhead.look` returned.
-        words: those to look at closely, in their most telling heads; None shows every word with
-            its most telling link.
-        layer, head: only these, from 0.
+        choice: the words to look at closely, in their most telling heads, and where. Without words
+            every one is shown with its most telling link.
         console: where to print; None is the standard output.
     """
-    console = console or console_for()
+    choice, console = choice or Choice(), console or console_for()
+    chosen = choice.indices(record.encoder.queries)
     lines = [*heading(record, console), Text()]
-    if words is None:
-        lines += _every_word(record, layer, head, console)
-    else:
-        chosen = dict.fromkeys(i for word in words for i in record.encoder.queries.find(word))
-        for index in chosen:
-            lines += _one_word(record, index, layer, head, console)
+    if chosen is None:
+        lines += _every_word(record, choice, console)
+    for index in chosen or ():
+        lines += _one_word(record, index, choice, console)
     lines += _about_guiding(record, console)
-    lines += _across(record, console)
+    lines += _across(record, choice, console)
     for line in lines:
         console.print(line, soft_wrap=True)
 
@@ -86,40 +81,50 @@ def special_name(record: Record) -> str:
     return "special pieces"
 
 
-def _every_word(
-    record: Record, layer: int | None, head: int | None, console: Console
-) -> Iterator[Text]:
+def _every_word(record: Record, choice: Choice, console: Console) -> Iterator[Text]:
     """One line a word: its most telling link."""
-    where = _where(record, layer, head)
-    if layer is not None and head is not None:
+    where = _where(record.encoder, choice)
+    if choice.layer is not None and choice.head is not None:
         title = f"Where each word looks in {where}: its strongest link to another word."
     else:
-        title = f"Where each word looks: its most telling link in {where}."
+        title = f"Where each word looks: {_BEST} {where}."
     yield from paragraph(console, title)
     yield Text()
-    yield from _table(record, record.encoder, telling_links(record, None, layer, head), console)
+    yield from _table(record, record.encoder, telling_links(record, choice), console)
 
 
-def _across(record: Record, console: Console) -> Iterator[Text]:
+def _across(record: Record, choice: Choice, console: Console) -> Iterator[Text]:
     """One line for each word of the translation: what it looked at in the sentence."""
     if record.cross is None:
         return
-    layers = len(record.cross.observations)
-    title = "Where each word of the translation looked as it was written: its most telling link in "
-    size = f"{layers} layer{'s' * (layers > 1)} of {record.cross.heads} heads"
-    yield from paragraph(console, f"{title}{size}.")
+    where = _where(record.cross, choice)
+    chosen = choice.indices(record.cross.keys)
+    if chosen is None:
+        title = f"Where each word of the translation looked as it was written: {_BEST} {where}."
+    else:
+        names = " or ".join(dict.fromkeys(_quoted(record.words[i]) for i in chosen))
+        title = f"Which words of the translation looked mostly at {names}: {_BEST} {where}."
+    yield from paragraph(console, title)
     yield Text()
-    yield from _table(record, record.cross, telling_links(record, cross=True), console)
+    nothing = "None did."
+    if not choice.is_in(record.cross):
+        nothing = f"The translation looks in {_where(record.cross, Choice())} only."
+    links = telling_links(record, choice, cross=True)
+    yield from _table(record, record.cross, links, console, nothing)
 
 
 def _table(
-    record: Record, sight: Sight, links: list[dict[str, Any]], console: Console
+    record: Record,
+    sight: Sight,
+    links: list[dict[str, Any]],
+    console: Console,
+    nothing: str = "There is no other word to look at.",
 ) -> Iterator[Text]:
     best: dict[int, dict[str, Any]] = {}
     for link in links:
         best.setdefault(link["from_index"], link)
     if not best:
-        yield from paragraph(console, "There is no other word to look at.", QUIET)
+        yield from paragraph(console, nothing, QUIET)
         yield Text()
         return
     name = special_name(record)
@@ -137,17 +142,16 @@ def _table(
     yield from paragraph(console, f"The {name} {one} set aside. The rest goes to {rest}.", QUIET)
 
 
-def _one_word(
-    record: Record, index: int, layer: int | None, head: int | None, console: Console
-) -> Iterator[Text]:
+def _one_word(record: Record, index: int, choice: Choice, console: Console) -> Iterator[Text]:
     """A few heads, most telling first, with the strongest links of the word in each."""
-    links = telling_links(record, index, layer, head)
-    word = fitted(record.words[index], min(printed_width(record.words[index][:200]), 40)).strip()
-    line = Text("“").append(word, STRONG).append("”")
+    links = telling_links(record, replace(choice, words=(index,)))
+    name = _quoted(record.words[index])
+    line = Text(name[0]).append(name[1:-1], STRONG).append(name[-1])
     if record.words.count(record.words[index]) > 1:
         line.append(f", word {index + 1} of {len(record.words)},")
     line.append(" looks")
-    shown = links if layer is not None or head is not None else links[:_HEADS]
+    named = choice.layer is not None or choice.head is not None
+    shown = links if named else links[:_HEADS]
     if shown is not links and len(links) > len(shown):
         line.append(f", in its most telling {len(shown)} of {len(links)} heads")
     yield from paragraph(console, line.append(":"))
@@ -167,7 +171,7 @@ def _in_one_head(
 ) -> Iterator[Text]:
     sight = record.encoder
     row = sight.weights[place][index]
-    others = sorted((j for j in range(len(row)) if j != index), key=lambda j: -row[j])[:_LINKS]
+    others = sorted((j for j in range(len(row)) if j != index), key=lambda j: -row[j])[:_TARGETS]
     others = [j for j in others if j == others[0] or row[j] >= _FAINT]
     special, own = float(sight.special[place][index]), float(row[index])
     rest = max(1 - special - own - float(sum(row[j] for j in others)), 0.0)
@@ -199,14 +203,19 @@ def _about_guiding(record: Record, console: Console) -> Iterator[Text]:
     yield Text()
 
 
-def _where(record: Record, layer: int | None, head: int | None) -> str:
+def _where(sight: Sight, choice: Choice) -> str:
+    layer, head = choice.layer, choice.head
     if layer is not None and head is not None:
         return f"layer {layer} head {head}"
     if layer is not None:
-        return f"the {record.heads} heads of layer {layer}"
-    if head is not None:
-        return f"head {head} of {record.layers} layers"
-    return f"{record.layers} layers of {record.heads} heads"
+        return f"the {sight.heads} heads of layer {layer}"
+    layers = f"{len(sight.observations)} layer{'s' * (len(sight.observations) != 1)}"
+    return f"head {head} of {layers}" if head is not None else f"{layers} of {sight.heads} heads"
+
+
+def _quoted(word: str) -> str:
+    """A word as it stands in a sentence of this view; a very long one is cut."""
+    return f"“{fitted(word, min(printed_width(word[:200]), 40)).strip()}”"
 
 
 def _name_width(words: Iterable[str]) -> int:
