@@ -99,7 +99,7 @@ Ended share(int64_t tasks, double operations, size_t bytes, Interrupted interrup
     return done ? Ended::kDone : Ended::kInterrupted;
 }
 
-// What a pair of a query and a key costs, times the pairs that a mask with a band leaves.
+// Of the whole call, nothing masked; it decides between one thread and several.
 double operations(const Request& r) {
     return 2.0 * static_cast<double>(r.d_k + r.d_v) * static_cast<double>(r.batch * r.heads) *
            static_cast<double>(r.queries) * static_cast<double>(r.keys);
@@ -116,8 +116,9 @@ Ended first_pass(const Request& r, const Kernels& kernels, const Normalisers& n,
         rows_of_task *= 2;
     const int64_t tasks_of_unit = pieces(rows, rows_of_task);
     const int64_t units = r.heads / heads_of_unit;
-    return share(r.batch * units * tasks_of_unit, operations(r), kernels.forward_scratch(r),
-                 interrupted, context, [&](int64_t index, void* own) {
+    return share(r.batch * units * tasks_of_unit, operations(r),
+                 kernels.forward_scratch(r, std::min(rows, rows_of_task)), interrupted, context,
+                 [&](int64_t index, void* own) {
                      const int64_t unit = index / tasks_of_unit;
                      const int64_t part = tasks_of_unit - 1 - index % tasks_of_unit;
                      const int64_t begin = part * rows_of_task;

@@ -30,18 +30,19 @@ struct Block {
     int64_t* top_filled;       // for the heaps of long lists
 };
 
+// `top`: entries of the lists of all queries together.
 template <class T>
 void lay_out(Block<T>& b, Arena& arena, const Request& r, int64_t top, bool outputs) {
-    const int64_t width = round_up(r.d_v, Vec<T>::kLanes);
-    b.q = arena.take<T>(round_up(r.d_k, Vec<T>::kLanes) * kRowsPerBlock);
-    b.o = outputs ? arena.take<T>(width * kRowsPerBlock) : nullptr;
+    constexpr int64_t L = Vec<T>::kLanes;
+    b.q = arena.take<T>(round_up(r.d_k, L) * kRowsPerBlock);
+    b.o = outputs ? arena.take<T>(round_up(r.d_v, L) * kRowsPerBlock) : nullptr;
     b.m = arena.take<T>(kRowsPerBlock);
     b.l = arena.take<T>(kRowsPerBlock);
     b.t = arena.take<T>(kRowsPerBlock);
     b.decay = arena.take<T>(kRowsPerBlock);
     b.live = arena.take<uint8_t>(kRowsPerBlock);
-    b.top_scores = arena.take<T>(top * kRowsPerBlock);
-    b.top_keys = arena.take<T>(top * kRowsPerBlock);
+    b.top_scores = arena.take<T>(top);
+    b.top_keys = arena.take<T>(top);
     b.top_filled = arena.take<int64_t>(kRowsPerBlock);
 }
 

@@ -6,8 +6,8 @@
 
 namespace clearhead::CLEARHEAD_ISA {
 
-size_t forward_scratch_float(const Request&);
-size_t forward_scratch_double(const Request&);
+size_t forward_scratch_float(const Request&, int64_t);
+size_t forward_scratch_double(const Request&, int64_t);
 void forward_float(const Request&, const Task&, const Normalisers&, void*);
 void forward_double(const Request&, const Task&, const Normalisers&, void*);
 

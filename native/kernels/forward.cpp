@@ -23,9 +23,11 @@ struct Work {
     T *keys, *values, *line;
     Arena arena;
 
-    Work(const Request& r, void* scratch) : arena{static_cast<char*>(scratch)} {
+    Work(const Request& r, int64_t rows, void* scratch) : arena{static_cast<char*>(scratch)} {
         constexpr int L = Vec<T>::kLanes;
-        for (auto& block : blocks) lay_out(block, arena, r, ranks_kept(r), true);
+        const int64_t entries = entries_kept(r, smaller(rows, kRowsPerBlock));
+        for (int64_t i = 0; i * kRowsPerBlock < rows; ++i)
+            lay_out(blocks[i], arena, r, entries, true);
         lay_out(tile, arena, r);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));
         values = arena.take<T>(kKeysPerTile * round_up(r.d_v, L));
@@ -147,7 +149,7 @@ void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Nor
 template <class T, bool entropy>
 void run_task(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     constexpr int L = Vec<T>::kLanes;
-    Work<T> w(r, scratch);
+    Work<T> w(r, task.end - task.begin, scratch);
     const int64_t sample = task.sample;
     int blocks = 0;
     int64_t first = kFar, last = -1;  // the keys that any block reaches
@@ -187,11 +189,11 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
 }  // namespace
 
 // Plain functions, since an instance of a template would be a weak symbol.
-size_t forward_scratch_float(const Request& r) {
-    return Work<float>(r, nullptr).arena.used;
+size_t forward_scratch_float(const Request& r, int64_t rows) {
+    return Work<float>(r, rows, nullptr).arena.used;
 }
-size_t forward_scratch_double(const Request& r) {
-    return Work<double>(r, nullptr).arena.used;
+size_t forward_scratch_double(const Request& r, int64_t rows) {
+    return Work<double>(r, rows, nullptr).arena.used;
 }
 
 void forward_float(const Request& r, const Task& task, const Normalisers& n, void* scratch) {

@@ -6,12 +6,12 @@
 // The comparison is strict and keys come in increasing order, so ties stay with the smaller index.
 //
 // Up to 64 the lists stay in memory, and the way down them ends at the first place no lane moves.
-// More: one heap per query with its worst entry on top, sorted at the end.
+// More: the heaps of heap.h.
 //
 // Keys ride in the bits of T. A masked score is -inf, and nothing is smaller: it never enters.
 #pragma once
 
-#include "kernels/block.h"
+#include "kernels/heap.h"
 #include "kernels/scores.h"
 
 namespace clearhead::CLEARHEAD_ISA {
@@ -25,6 +25,12 @@ CLEARHEAD_INLINE int64_t ranks_kept(const Request& r) {
     const int64_t top = smaller(r.observe.top, r.keys);
     if (top <= 0) return 0;
     return top <= 8 ? 8 : round_up(top, 16);
+}
+
+// Entries of the lists of a block of `rows` queries: heaps lie query by query, lists lane by lane.
+CLEARHEAD_INLINE int64_t entries_kept(const Request& r, int64_t rows) {
+    const int64_t kept = ranks_kept(r);
+    return kept * (kept > kLongestList ? rows : kRowsPerBlock);
 }
 
 template <class T, int K>
@@ -113,61 +119,6 @@ void list_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t
     }
 }
 
-// Whether entry a is worse than entry b.
-template <class T>
-CLEARHEAD_INLINE bool worse(const T* score, const T* key, int64_t a, int64_t b) {
-    return score[a] < score[b] || (score[a] == score[b] && carried(key + a) > carried(key + b));
-}
-
-template <class T>
-CLEARHEAD_INLINE void swap_entries(T* score, T* key, int64_t a, int64_t b) {
-    const T s = score[a];
-    score[a] = score[b];
-    score[b] = s;
-    T moved;  // by memory, so that no floating-point move can touch the bits of a key
-    std::memcpy(&moved, key + a, sizeof(T));
-    std::memcpy(key + a, key + b, sizeof(T));
-    std::memcpy(key + b, &moved, sizeof(T));
-}
-
-template <class T>
-void sift_down(T* score, T* key, int64_t at, int64_t size) {
-    for (int64_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
-        if (child + 1 < size && worse(score, key, child + 1, child)) ++child;
-        if (!worse(score, key, child, at)) return;
-        swap_entries(score, key, at, child);
-        at = child;
-    }
-}
-
-// `kept` entries per lane at most, lane by lane.
-template <class T>
-void heap_tile(Block<T>& b, const T* s, int64_t begin, int64_t keys, int64_t kept, int64_t stride) {
-    constexpr T least = -static_cast<T>(__builtin_inf());
-    for (int lane = 0; lane < b.count; ++lane) {
-        T* score = b.top_scores + lane * stride;
-        T* key = b.top_keys + lane * stride;
-        int64_t filled = b.first ? 0 : b.top_filled[lane];
-        for (int64_t j = 0; j < keys; ++j) {
-            const T x = s[j * kRowsPerBlock + lane];
-            if (!(x > least)) continue;
-            const T mine = carry<T>(begin + j);
-            if (filled < kept) {
-                int64_t at = filled++;
-                score[at] = x;
-                std::memcpy(key + at, &mine, sizeof(T));
-                for (; at && worse(score, key, at, (at - 1) / 2); at = (at - 1) / 2)
-                    swap_entries(score, key, at, (at - 1) / 2);
-            } else if (x > score[0]) {
-                score[0] = x;
-                std::memcpy(key, &mine, sizeof(T));
-                sift_down(score, key, 0, filled);
-            }
-        }
-        b.top_filled[lane] = filled;
-    }
-}
-
 template <class T>
 void see_top(Block<T>& b, const Request& r, const T* s, const T* largest, int64_t begin,
              int64_t keys) {
@@ -180,16 +131,6 @@ void see_top(Block<T>& b, const Request& r, const T* s, const T* largest, int64_
         list_tile(b, s, largest, begin, keys, kept);
     } else {
         heap_tile(b, s, begin, keys, smaller(r.observe.top, r.keys), kept);
-    }
-}
-
-// Best first, from a heap with the worst on top.
-template <class T>
-void sort_heap(T* score, T* key, int64_t size) {
-    while (size > 1) {
-        --size;
-        swap_entries(score, key, 0, size);
-        sift_down(score, key, 0, size);
     }
 }
 

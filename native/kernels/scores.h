@@ -3,11 +3,11 @@
 //   s[j][lane] = sum over e of k[j][e] * q[e][lane]          j < keys, lane < 64, e < d
 //
 // Order: panels of 6 keys by kScoreColumns registers of queries, each sum one accumulator in
-// increasing e, stretch by stretch of 32 and each stretch from zero: the error of one long sum grows
-// with d. The keys are read as they lie, one number to all lanes; the queries of the block (q,
-// transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is avoided
-// (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of every panel
-// falls out at its end: largest[panel][lane].
+// increasing e, stretch by stretch of 32 and each stretch from zero: the error of one long sum
+// grows with d. The keys are read as they lie, one number to all lanes; the queries of the block
+// (q, transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is
+// avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of
+// every panel falls out at its end: largest[panel][lane].
 #pragma once
 
 #include "kernels/arrays.h"

@@ -20,8 +20,9 @@ struct Task {
 };
 
 struct Kernels {
-    // Bytes that a worker needs for any task of the request, in the first pass and in a sweep.
-    size_t (*forward_scratch)(const Request&);
+    // Bytes that a worker needs: for a task of up to `rows` rows of the first pass, and for any
+    // task of a sweep.
+    size_t (*forward_scratch)(const Request&, int64_t rows);
     size_t (*sweep_scratch)(const Request&);
     // out, visible, top, entropy, lse and the normalisers of up to kRowsPerTask rows.
     void (*forward)(const Request&, const Task&, const Normalisers&, void* scratch);

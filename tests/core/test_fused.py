@@ -13,19 +13,18 @@ import torch
 import clearhead as ch
 from clearhead.core import steps
 from support.cases import KINDS, draw, same_bits
+from support.observations import assert_near, everything, held_fields, parts
 
 # Of the largest output; half kinds are also allowed their last rounding, half a unit in the last
 # place of each number.
 ERROR = {"float32": 5e-6, "float64": 1e-12, "float16": 5e-6, "bfloat16": 5e-6}
 ROUNDING = {"float32": 0, "float64": 0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-SEEN = {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3, "bfloat16": 2e-3}
-SUMS = {"float32": 1e-4, "float64": 1e-11, "float16": 2e-3, "bfloat16": 2e-3}
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
 def assert_right(case, kind):
-    """One call, held to float64 in all that it returns; (out, seen) for more."""
+    """One call, held to float64 in all that it returns."""
     name = np.dtype(kind).name
     out, seen = case(observe=case.observe)
     exact, right = case.judge()
@@ -33,34 +32,13 @@ def assert_right(case, kind):
     if name == "float16":
         allowed = allowed + 2.0**-25  # below its normal range it has this step
     assert (np.abs(out.astype(np.float64) - exact) <= allowed).all()
-    np.testing.assert_array_equal(seen.visible, right.visible)
-    for field in ("entropy", "lse", "rows", "weights"):
-        assert_near(seen, right, field, SEEN[name])
-    for field in ("received", "map"):
-        assert_near(seen, right, field, SUMS[name])
-    if seen.top_keys is not None:
-        assert_top(seen, right, SEEN[name])
-    return out, seen
+    assert_near(seen, right, name)
 
 
-def assert_near(seen, right, field, tolerance):
-    found, wanted = getattr(seen, field), getattr(right, field)
-    if found is not None:
-        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, err_msg=field)
-
-
-def assert_top(seen, right, tolerance):
-    there = seen.top_keys >= 0
-    np.testing.assert_array_equal(there, right.top_keys >= 0)
-    keys = np.where(there, seen.top_keys, 0)
-    if not right.weights.shape[-1]:
-        return
-    for weights, atol in ((right.weights, tolerance), (seen.weights, 0)):  # its own, to the bit
-        chosen = np.where(there, np.take_along_axis(weights, keys, -1), 0)
-        np.testing.assert_allclose(seen.top_weights, chosen, rtol=0, atol=atol)
-    np.testing.assert_allclose(seen.top_weights, right.top_weights, rtol=0, atol=tolerance)
-    distinct = np.sort(np.where(there, keys, -1 - np.arange(keys.shape[-1])), -1)
-    assert (np.diff(distinct, axis=-1) > 0).all()
+def assert_same(parts, others):
+    assert parts.keys() == others.keys()
+    for name, part in parts.items():
+        assert same_bits(part, others[name]), name
 
 
 @kinds
@@ -123,16 +101,15 @@ def test_the_number_of_threads_changes_no_bit(seed, kind):
 def test_the_rest_of_the_batch_changes_no_bit(rng, kind):
     q, k, v = (rng.standard_normal((5, 4, 90, 24)).astype(kind) for _ in range(3))
     lengths = np.array([90, 3, 0, 66, 71])
-    observe = ch.Observe(top=4, entropy=True, lse=True, received=True, map=8, weights=True)
+    observe = everything()
     out, seen = ch.attention(q, k, v, mask=ch.lengths(keys=lengths), observe=observe)
     for b in range(5):
         one = slice(b, b + 1)
         alone = ch.lengths(keys=lengths[one])
         out_b, seen_b = ch.attention(q[one], k[one], v[one], mask=alone, observe=observe)
         assert same_bits(out[one], out_b)
-        for name, found in vars(seen_b).items():
-            if found is not None:
-                assert same_bits(getattr(seen, name)[one], found), name
+        for name, found, _ in held_fields(seen_b):
+            assert same_bits(getattr(seen, name)[one], found), name
 
 
 @kinds
@@ -141,7 +118,7 @@ def test_the_rest_of_the_batch_changes_no_bit(rng, kind):
 def test_right_padding_changes_no_bit(rng, kind, groups, n, m):
     q = rng.standard_normal((2, 2 * groups, n, 20)).astype(kind)
     k, v = (rng.standard_normal((2, 2, m, 20)).astype(kind) for _ in range(2))
-    observe = ch.Observe(top=5, entropy=True, lse=True, received=2, rows=[0, n - 1])
+    observe = everything(received=2, rows=[0, n - 1])
     out, seen = ch.attention(q, k, v, mask=ch.causal(align="end"), observe=observe)
 
     def padded(x, more):
@@ -154,11 +131,8 @@ def test_right_padding_changes_no_bit(rng, kind, groups, n, m):
         assert same_bits(out, np.ascontiguousarray(out_p[:, :, :n]))
         assert not out_p[:, :, n:].any()
         assert not seen_p.visible[:, :, n:].any()
-        assert same_bits(seen.received, np.ascontiguousarray(seen_p.received[..., :m]))
-        assert same_bits(seen.rows, np.ascontiguousarray(seen_p.rows[..., :m]))
-        for name in ("entropy", "lse", "top_keys", "top_weights"):
-            part = np.ascontiguousarray(getattr(seen_p, name)[:, :, :n])
-            assert same_bits(getattr(seen, name), part), name
+        valid = {"N": slice(n), "M": slice(m)}
+        assert_same(parts(seen, **valid), parts(seen_p, **valid))
 
 
 @kinds
@@ -170,7 +144,7 @@ def test_poison_nobody_may_see_leaves_every_bit(rng, kind, poison, described):
     hidden = np.zeros((2, m), bool)
     hidden[0, 100:] = hidden[1, 5:] = True
     mask = ch.lengths(keys=[100, 5]) if described else ch.allowed(~hidden[:, None, None])
-    observe = ch.Observe(top=9, entropy=True, lse=True, received=True, map=5, weights=True)
+    observe = everything(top=9, map=5)
     clean = ch.attention(q, k, v, mask=mask & ch.causal(), observe=observe)
     for x in (k, v):
         np.moveaxis(x, 2, 1)[hidden] = poison
@@ -184,15 +158,14 @@ def test_poison_nobody_may_see_leaves_every_bit(rng, kind, poison, described):
 def test_poison_inside_a_partly_visible_tile_ruins_those_who_see_it(rng, kind, spoilt):
     n = m = 100
     arrays = {x: rng.standard_normal((1, 2, n, 19)).astype(kind) for x in ("query", "key", "value")}
-    observe = ch.Observe(top=4, entropy=True, lse=True, weights=True)
+    observe = everything()
     clean, seen = ch.attention(**arrays, mask=ch.causal(), observe=observe)
     arrays[spoilt][:, :, 50] = np.nan
     out, seen_again = ch.attention(**arrays, mask=ch.causal(), observe=observe)
     assert same_bits(np.ascontiguousarray(out[:, :, :50]), np.ascontiguousarray(clean[:, :, :50]))
     assert np.isnan(out[:, :, 50:].astype(np.float32)).all()
-    for name in ("entropy", "lse", "weights", "top_keys", "top_weights"):
-        before, after = (getattr(x, name)[:, :, :50] for x in (seen, seen_again))
-        assert same_bits(np.ascontiguousarray(before), np.ascontiguousarray(after)), name
+    first = {"N": slice(50)}
+    assert_same(parts(seen, **first), parts(seen_again, **first))
     only_some = rng.random((n, m)) < 0.3
     out = ch.attention(**arrays, mask=only_some)
     sees = only_some[:, 50]
@@ -203,7 +176,7 @@ def test_poison_inside_a_partly_visible_tile_ruins_those_who_see_it(rng, kind, s
 @pytest.mark.parametrize("poison", [np.nan, np.inf])
 def test_a_poisoned_query_ruins_itself_alone(rng, poison):
     q, k, v = (rng.standard_normal((1, 2, 80, 16)).astype(np.float32) for _ in range(3))
-    observe = ch.Observe(top=4, entropy=True, lse=True, rows=[7], weights=True)
+    observe = everything(rows=[7])
     clean, _ = ch.attention(q, k, v, mask=ch.causal(), observe=observe)
     q[:, :, 7, 3] = poison
     out, seen = ch.attention(q, k, v, mask=ch.causal(), observe=observe)
@@ -217,16 +190,15 @@ def test_a_poisoned_query_ruins_itself_alone(rng, poison):
 
 def test_torch_and_numpy_give_the_same_bits(rng):
     arrays = [rng.standard_normal((2, 3, 50, 16)).astype(np.float32) for _ in range(3)]
-    observe = ch.Observe(top=3, entropy=True, lse=True, received=True, map=4, rows=[1])
+    observe = everything()
     out, seen = ch.attention(*arrays, mask=ch.causal(), observe=observe)
     tensors = [torch.from_numpy(x) for x in arrays]
     out_t, seen_t = ch.attention(*tensors, mask=ch.causal(), observe=observe)
     assert isinstance(out_t, torch.Tensor)
     assert same_bits(out, out_t.numpy())
-    for name, found in vars(seen_t).items():
-        if found is not None:
-            assert isinstance(found, torch.Tensor), name
-            assert same_bits(getattr(seen, name), found.numpy()), name
+    for name, found, _ in held_fields(seen_t):
+        assert isinstance(found, torch.Tensor), name
+        assert same_bits(getattr(seen, name), found.numpy()), name
     half = [x.to(torch.bfloat16) for x in tensors]
     as_numpy = [x.view(torch.int16).numpy().view(ml_dtypes.bfloat16) for x in half]
     out_h = ch.attention(*half)
@@ -283,3 +255,24 @@ def test_observe_is_an_observe(rng):
     x = rng.standard_normal((1, 3, 4))
     with pytest.raises(TypeError, match=r"observe: found dict.*Observe\(top=8\)"):
         ch.attention(x, x, x, observe={"top": 8})
+
+
+def test_many_batch_axes_are_refused_by_name(rng):
+    x = rng.standard_normal((1,) * 17 + (2, 3, 4))
+    with pytest.raises(ch.ClearheadError, match="too many axes") as refused:
+        ch.attention(x, x, x)
+    assert isinstance(refused.value, ValueError)
+
+
+@pytest.mark.parametrize("top", [17, 64, 65, 400])
+def test_long_lists_of_strongest_keys_are_sorted(rng, top):
+    q, k = (rng.standard_normal((2, 300, 8)).astype(np.float32) for _ in range(2))
+    k[:, 100:200] = k[:, :100]  # ties
+    observe = ch.Observe(top=top, weights=True)
+    _, seen = ch.attention(q, k, k, mask=ch.causal(), observe=observe)
+    order = np.argsort(-seen.weights, axis=-1, kind="stable")[..., :top]
+    visible = np.tri(300, dtype=bool)
+    there = np.take_along_axis(np.broadcast_to(visible, seen.weights.shape), order, -1)
+    wanted = np.full(seen.top_keys.shape, -1)
+    wanted[..., : order.shape[-1]] = np.where(there, order, -1)
+    np.testing.assert_array_equal(seen.top_keys, wanted)

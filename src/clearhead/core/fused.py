@@ -7,25 +7,24 @@ whatever their strides. Nothing of size N × M is made unless ``rows`` or ``weig
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from clearhead import _native
-from clearhead.core.observation import Observation, Observe
-from clearhead.errors import ArgumentError, KindError, MemoryLimitError
+from clearhead.core.handing import Seen, empty, handed, handed_mask
+from clearhead.core.observation import Observe
+from clearhead.errors import ArgumentError, KindError, MemoryLimitError, ShapeError
 from clearhead.inputs.arrays import KINDS, Array, as_numpy, is_torch, observed_kind, readable
 from clearhead.inputs.biases import Alibi, bias_view
 from clearhead.inputs.call import Call, read
-from clearhead.inputs.masks import Mask, ResolvedMask
+from clearhead.inputs.masks import Mask
 from clearhead.inputs.shapes import fits_in_memory
 
 __all__ = ["attention"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
-_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def attention(
@@ -109,8 +108,8 @@ def attention(
             )  # fmt: skip
     _check_memory(call, observe)
     *lead, _ = query.shape
-    out = _empty((*lead, call.sizes.d_v), query.dtype, torch)
-    seen = None if observe is None else _Seen.make(call, observe, torch)
+    out = empty((*lead, call.sizes.d_v), query.dtype, torch)
+    seen = None if observe is None else Seen.make(call, observe, torch)
     _run(call, query, key, value, out, seen)
     if seen is None:
         return out
@@ -126,9 +125,7 @@ def _learns(call: Call, torch: Any) -> bool:
     return wanted and bool(torch.is_grad_enabled())
 
 
-def _run(
-    call: Call, query: Array, key: Array, value: Array, out: Array, seen: _Seen | None
-) -> None:
+def _run(call: Call, query: Array, key: Array, value: Array, out: Array, seen: Seen | None) -> None:
     mask, softcap = call.mask, call.softcap
     extras = None
     if call.bias is not None or call.alibi is not None or call.sinks is not None:
@@ -136,13 +133,13 @@ def _run(
     try:
         _native.attention(
             _CODES[call.kind],
-            _handed(readable(query)),
-            _handed(readable(key)),
-            _handed(readable(value)),
-            _handed(out),
+            handed(readable(query)),
+            handed(readable(key)),
+            handed(readable(value)),
+            handed(out),
             call.scale,
             0.0 if softcap is None else softcap,
-            None if mask.everything else _handed_mask(mask),
+            None if mask.everything else handed_mask(mask),
             extras,
             None if seen is None else seen.handed(),
         )
@@ -151,34 +148,10 @@ def _run(
             "attention: found no memory for the scratch of this call; wanted about 64 rows of "
             "queries, keys and values for each thread; call with fewer queries, or set_threads(1)"
         ) from error
+    except ValueError as error:  # sizes are checked once more where they are used
+        raise ShapeError(f"attention: {error}") from error
     except RuntimeError as error:  # CLEARHEAD_ISA names what cannot run
         raise ArgumentError(str(error)) from error
-
-
-def _empty(shape: tuple[int, ...], kind: Any, torch: Any) -> Array:
-    return np.empty(shape, kind) if torch is None else torch.empty(shape, dtype=kind)
-
-
-def _handed(x: Array) -> Any:
-    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides).
-
-    An empty tensor lies nowhere, at 0, which would say that it is absent.
-    """
-    if isinstance(x, np.ndarray):
-        return x.view(np.uint16) if x.dtype == _BFLOAT16 else x  # no buffer knows bfloat16
-    return x.data_ptr() or 64, x.shape, x.stride()
-
-
-def _handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:
-    return (
-        mask.low,
-        mask.high,
-        mask.key_lengths,
-        mask.query_lengths,
-        mask.key_segments,
-        mask.query_segments,
-        mask.allowed,
-    )
 
 
 def _extras(call: Call) -> tuple[Any, ...]:
@@ -186,7 +159,7 @@ def _extras(call: Call) -> tuple[Any, ...]:
     if call.bias is not None:
         view = as_numpy(bias_view(call.bias, call.sizes))
         code = _CODES[str(view.dtype)]
-        bias = _handed(readable(view))
+        bias = handed(readable(view))
     if call.alibi is not None:
         slopes, anchor = call.alibi.per_head(call.sizes.heads), call.mask.anchor
     if call.sinks is not None:
@@ -211,72 +184,3 @@ def _check_memory(call: Call, observe: Observe | None) -> None:
             _, across = observe.blocks(axes.keys)
             wanted += heads * down * across * wide
     fits_in_memory(wanted, "attention")
-
-
-class _Seen(NamedTuple):
-    """The arrays of an observation, empty until the native pass fills them."""
-
-    arrays: dict[str, Array]
-    top: int
-    received_last: int
-    blocks: tuple[int, int]
-    rows: Any
-
-    @classmethod
-    def make(cls, call: Call, observe: Observe, torch: Any) -> _Seen:
-        axes = call.sizes
-        xp: Any = np if torch is None else torch
-        wide = getattr(xp, observed_kind(call.kind))
-        heads = (*axes.batch, axes.heads)
-        arrays = {"visible": _empty((*heads, axes.queries), xp.bool if torch else np.bool_, torch)}
-
-        def add(name: str, *shape: int, kind: Any = wide) -> None:
-            arrays[name] = _empty((*heads, *shape), kind, torch)
-
-        if observe.top:
-            add("top_keys", axes.queries, observe.top, kind=xp.int32)
-            add("top_weights", axes.queries, observe.top)
-        if observe.entropy:
-            add("entropy", axes.queries)
-        if observe.lse:
-            add("lse", axes.queries)
-        if observe.receives:
-            add("received", axes.keys)
-        tall = across = 1
-        if observe.map is not None:
-            tall, down = observe.blocks(axes.queries)
-            across, columns = observe.blocks(axes.keys)
-            add("map", down, columns)
-        chosen = observe.row_indices(axes.queries)
-        rows = None if chosen is None else np.asarray(chosen, np.int64)
-        if rows is not None:
-            add("rows", len(rows), axes.keys)
-        if observe.weights:
-            add("weights", axes.queries, axes.keys)
-        last = observe.received_last
-        return cls(arrays, observe.top, -1 if last is None else last, (tall, across), rows)
-
-    def handed(self) -> tuple[Any, ...]:
-        def put(name: str) -> Any:
-            array = self.arrays.get(name)
-            return None if array is None else _handed(array)
-
-        return (
-            put("visible"),
-            self.top,
-            put("top_keys"),
-            put("top_weights"),
-            put("entropy"),
-            put("lse"),
-            put("received"),
-            self.received_last,
-            put("map"),
-            *self.blocks,
-            self.rows,
-            0 if self.rows is None else len(self.rows),
-            put("rows"),
-            put("weights"),
-        )
-
-    def observation(self) -> Observation:
-        return Observation(**self.arrays)
