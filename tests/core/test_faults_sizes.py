@@ -73,10 +73,11 @@ def test_no_empty_axis_ends_the_process():
 
 
 @pytest.mark.parametrize("observe", [None, ch.Observe(weights=True), ch.Observe(lse=True)], ids=str)
-def test_an_empty_batch_is_no_error_forwards_or_backwards(attention, observe):
+@pytest.mark.parametrize("mask", [None, ch.causal(align="end"), ch.lengths(keys=[])], ids=str)
+def test_an_empty_batch_is_no_error_forwards_or_backwards(attention, observe, mask):
     q = torch.zeros(0, 2, 5, 8, requires_grad=True)
     k = torch.zeros(0, 2, 7, 8, requires_grad=True)
-    found = attention(q, k, k, observe=observe)
+    found = attention(q, k, k, mask=mask, observe=observe)
     out = found if observe is None else found[0]
     assert tuple(out.shape) == (0, 2, 5, 8)
     out.sum().backward()

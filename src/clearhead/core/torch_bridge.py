@@ -83,7 +83,8 @@ def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
     else:
         found = in_library_of(mask.dense(sizes.queries, sizes.keys), torch.empty(0))
     found = found.to(like.device)
-    may = found.reshape((*(sizes.batch if found.shape[0] > 1 else _ones(sizes)), *found.shape[1:]))
+    batch = sizes.batch if found.shape[0] == sizes.samples else _ones(sizes)
+    may = found.reshape((*batch, *found.shape[1:]))
     live_query = may.any(-1, keepdim=True)
     live_key = may.any(-2, keepdim=True).transpose(-1, -2)
     return (
