@@ -42,6 +42,7 @@ class Beams:
         sources: the pieces of every sentence.
         pieces: what the special ones are.
         how: beam, lengths, and so on.
+        numbers: for every sentence those that may be written, in digits; none at all is any.
 
     Attributes:
         ids, lengths: the sources, padded on the right, and how many pieces of each count.
@@ -56,8 +57,15 @@ class Beams:
         (2,)
     """
 
-    def __init__(self, sources: Sequence[Sequence[int]], pieces: Pieces, how: Search) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Sequence[int]],
+        pieces: Pieces,
+        how: Search,
+        numbers: Sequence[frozenset[str]] | None = None,
+    ) -> None:
         self.pieces, self.how = pieces, how
+        self.numbers = numbers or [frozenset()] * len(sources)
         self.lengths = np.array([len(source) for source in sources], np.int64)
         self.ids = np.full((len(sources), int(self.lengths.max())), pieces.pad, np.int64)
         for row, source in zip(self.ids, sources, strict=True):
@@ -113,6 +121,7 @@ class Beams:
         blank = list(self.pieces.blank)
         after_blank = np.flatnonzero(np.isin(self._last(), blank))
         scores[after_blank[:, None], blank] = -np.inf
+        self._keep_numbers(scores)
         if self.to_carry.any():
             self._make_carry(scores)
         count = min(2 * self.how.width, scores.shape[1])
@@ -144,6 +153,15 @@ class Beams:
         may[: self.pieces.special] = True
         may[list(self.pieces.blank)] = True
         scores[rows] = np.where(may, scores[rows], -np.inf)
+
+    def _keep_numbers(self, scores: Any) -> None:
+        beam = self.totals.shape[1]
+        for row, sentence in enumerate(self.left.tolist()):
+            numbers = self.numbers[sentence]
+            if numbers:
+                for k in range(beam):
+                    written = self.written[row, k].tolist()
+                    self.pieces.digits.restrict(scores[row * beam + k], written, numbers)
 
     def _last(self) -> Any:
         """The last piece of every hypothesis, (b · K,); −1 before the first."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clearhead.errors import ArgumentError
+from clearhead.model.numbers import Digits
 
 __all__ = ["Hypothesis", "Pieces", "Search"]
 
@@ -39,6 +40,7 @@ class Pieces:
         slots: pieces that carry a word over.
         blank: pieces that are white space alone; nothing ends before any other was written, and
             no two follow each other.
+        digits: pieces that are digits: where the source has numbers, only these are written.
     """
 
     end: int
@@ -46,6 +48,7 @@ class Pieces:
     special: int
     slots: tuple[int, ...] = ()
     blank: frozenset[int] = frozenset()
+    digits: Digits = field(default_factory=Digits)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ def search(
     language: int,
     how: Search,
     done: Callable[[int], None] = lambda sentences: None,
+    numbers: Sequence[frozenset[str]] | None = None,
 ) -> list[list[Hypothesis]]:
     """Translates sentences in pieces.
 
@@ -46,6 +47,8 @@ def search(
         language: the tag that begins every translation.
         how: beam, lengths, and so on.
         done: called after each batch with how many sentences it held.
+        numbers: for every sentence those that may be written, in digits (see
+            :mod:`clearhead.model.numbers`); None, or none for a sentence, is any.
 
     Returns:
         for every sentence its best hypotheses, at most ``how.nbest`` and at least one: those that
@@ -55,7 +58,8 @@ def search(
         raise ArgumentError("a source has no pieces; wanted at least the end")
     found: dict[int, list[Hypothesis]] = {}
     for chosen in _batches([len(source) for source in sources], how):
-        beams = Beams([sources[i] for i in chosen], pieces, how)
+        kept = None if numbers is None else [numbers[i] for i in chosen]
+        beams = Beams([sources[i] for i in chosen], pieces, how, kept)
         _run(beams, weights, config, language)
         found.update(zip(chosen, beams.best(), strict=True))
         done(len(chosen))

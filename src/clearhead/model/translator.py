@@ -11,6 +11,7 @@ from clearhead.errors import ArgumentError, KindError, TextError
 from clearhead.model.config import TranslationConfig
 from clearhead.model.encoded import Encoded, check_unicode
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
+from clearhead.model.numbers import numbers_in
 from clearhead.model.scoring import log_probabilities
 from clearhead.model.search import search
 from clearhead.model.splitting import LONGEST, split_line
@@ -52,6 +53,7 @@ class Translator:
             special=vocabulary.special,
             slots=tuple(vocabulary.slots),
             blank=vocabulary.blank(),
+            digits=vocabulary.digits(),
         )
 
     @overload
@@ -110,8 +112,11 @@ class Translator:
         lines = [self._parts(text) for text in _texts(texts)]
         encoded = [self.encode(part) for parts in lines for part in parts]
         sources = [[*item.ids, self.vocabulary.source.end] for item in encoded]
+        numbers = [numbers_in(part) for parts in lines for part in parts]
         with attention_on_one_thread():
-            found = search(self.weights, self.config, sources, self.pieces, language, how, done)
+            found = search(
+                self.weights, self.config, sources, self.pieces, language, how, done, numbers
+            )
         candidates = [
             [self._candidate(hypothesis, item) for hypothesis in best]
             for item, best in zip(encoded, found, strict=True)

@@ -20,6 +20,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 from clearhead.errors import ModelError
 from clearhead.model.encoded import Encoded, check_unicode
+from clearhead.model.numbers import Digits
 from clearhead.model.source import SourcePieces
 from clearhead.model.words import LONGEST_WORD, words_and_runs
 
@@ -177,6 +178,17 @@ class Vocabulary:
         """Pieces that are white space alone."""
         found = (self._tokenizer.encode(space).ids for space in " \t\n\r\u00a0\u2009\u202f\u3000")
         return frozenset(ids[0] for ids in found if len(ids) == 1)
+
+    def digits(self) -> Digits:
+        """Pieces that are digits."""
+        held = {
+            c: (self._tokenizer.token_to_id(c), self._tokenizer.token_to_id("Ġ" + c))
+            for c in string.digits
+        }
+        return Digits(
+            plain={plain: c for c, (plain, _) in held.items() if plain is not None},
+            spaced={spaced: c for c, (_, spaced) in held.items() if spaced is not None},
+        )
 
     def piece(self, piece: int) -> str:
         """The name of a piece, as views show it."""
