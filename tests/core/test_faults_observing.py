@@ -1,5 +1,7 @@
 """Faults of other software, as kinds: weights, entropy, top-k and lse that are missing or wrong."""
 
+from dataclasses import fields
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -8,8 +10,9 @@ import torch
 import clearhead as ch
 from clearhead.core import steps
 from clearhead.inputs.arrays import as_numpy
+from support.observations import HELD, everything
 
-EVERYTHING = ch.Observe(top=3, entropy=True, lse=True, received=True, map=4, rows=[], weights=True)
+EVERYTHING = everything(top=3, map=4, rows=[])
 
 
 @pytest.mark.parametrize("grad", [False, True])
@@ -22,13 +25,10 @@ def test_empty_inputs_give_empty_observations_of_the_promised_shape(
     out, seen = attention(q, k, v, observe=EVERYTHING)
     heads = (batch, 2)
     assert tuple(out.shape) == (*heads, queries, 5)
-    shapes = {
-        "visible": (queries,), "top_keys": (queries, 3), "top_weights": (queries, 3),
-        "entropy": (queries,), "lse": (queries,), "received": (keys,),
-        "map": (min(queries, 4), min(keys, 4)), "rows": (0, keys), "weights": (queries, keys),
-    }  # fmt: skip
-    for name, shape in shapes.items():
-        assert tuple(getattr(seen, name).shape) == (*heads, *shape), name
+    sizes = {"N": queries, "M": keys, "k": 3, "R": 0, "I": min(queries, 4), "J": min(keys, 4)}
+    for field in fields(seen):
+        shape = (sizes[axis] for axis in HELD[field.name].axes)
+        assert tuple(getattr(seen, field.name).shape) == (*heads, *shape), field.name
     assert (out == 0).all()
     assert not keys or seen.visible.all()
     assert keys or not seen.visible.any()

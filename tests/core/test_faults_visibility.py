@@ -7,6 +7,7 @@ import torch
 
 import clearhead as ch
 from clearhead.core import steps
+from support.observations import everything
 
 KINDS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 
@@ -103,8 +104,8 @@ def test_poison_behind_a_mask_stays_there(attention, zeros, column, poison, wher
     k, v = zeros(3), column(1, 3, 5)
     for array in {"key": [k], "value": [v], "both": [k, v]}[where]:
         array[0, 0, 2] = poison
-    everything = ch.Observe(top=3, entropy=True, lse=True, received=True, map=2, rows=[0])
-    out, seen = attention(zeros(1), k, v, mask=mask, observe=everything)
+    observe = everything(top=3, map=2, rows=[0])
+    out, seen = attention(zeros(1), k, v, mask=mask, observe=observe)
     assert out.item() == 2
     assert seen.top_keys.tolist() == [[[[0, 1, -1]]]]
     np.testing.assert_allclose(seen.entropy.item(), np.log(2), atol=1e-12)

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 import clearhead as ch
 from clearhead.errors import ArgumentError, KindError
+from support.observations import ASKED, DRAWN, HELD, everything
 
 
 def test_observe_prints_what_is_asked_and_true_is_not_one():
@@ -68,3 +70,11 @@ def test_an_observation_prints_what_it_holds():
     seen = ch.Observation(visible=np.ones((1, 2, 3), bool), lse=np.zeros((1, 2, 3)))
     assert repr(seen) == "Observation(visible (1, 2, 3), lse (1, 2, 3))"
     assert seen.entropy is None
+
+
+def test_all_that_can_be_observed_is_in_the_tables_of_the_tests(attention):
+    assert list(ASKED) == list(DRAWN) == [f.name for f in fields(ch.Observe)]
+    assert list(HELD) == [f.name for f in fields(ch.Observation)]
+    x = np.zeros((1, 3, 2))
+    _, seen = attention(x, x, x, observe=everything())
+    assert [name for name, found in vars(seen).items() if found is None] == []

@@ -7,6 +7,7 @@ import torch
 
 import clearhead as ch
 from clearhead.core import steps
+from support.observations import everything, held_fields
 
 WORDS, WIDTH, HEADS = 5, 8, 2
 
@@ -80,26 +81,21 @@ def test_steps_look_at_a_memory_with_grouped_heads(rng):
 def test_both_libraries_give_the_kind_and_library_they_get(attention, rng, name):
     dtype = ml_dtypes.bfloat16 if name == "bfloat16" else name
     q, k, v = (rng.standard_normal((2, 2, n, 4)).astype(dtype) for n in (3, 5, 5))
-    observe = ch.Observe(
-        top=2, entropy=True, lse=True, received=True, map=2, rows=[0], weights=True
-    )
+    observe = everything(top=2, map=2)
     out, seen = attention(q, k, v, observe=observe)
     tensors = [torch.tensor(x.astype("float64")).to(getattr(torch, name)) for x in (q, k, v)]
     torch_out, torch_seen = attention(*tensors, observe=observe)
     assert out.dtype == q.dtype
     assert torch_out.dtype == tensors[0].dtype
     wide = "float64" if name == "float64" else "float32"
-    for field in ("top_weights", "entropy", "lse", "received", "map", "rows", "weights"):
-        ours, theirs = getattr(seen, field), getattr(torch_seen, field)
+    whole = {"top_keys": "int32", "visible": "bool"}
+    for field, ours, _ in held_fields(seen):
+        theirs = getattr(torch_seen, field)
         assert isinstance(ours, np.ndarray)
-        assert str(ours.dtype) == wide
+        assert str(ours.dtype) == whole.get(field, wide)
         assert isinstance(theirs, torch.Tensor)
-        assert str(theirs.dtype) == f"torch.{wide}"
+        assert str(theirs.dtype) == f"torch.{whole.get(field, wide)}"
         np.testing.assert_allclose(ours, theirs.numpy(), atol=2e-6)
-    assert seen.top_keys.dtype == np.int32
-    assert torch_seen.top_keys.dtype == torch.int32
-    assert seen.visible.dtype == np.bool_
-    assert torch_seen.visible.dtype == torch.bool
     np.testing.assert_allclose(out.astype("float64"), torch_out.double().numpy(), atol=0.01)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import ml_dtypes
 import numpy as np
 
 import clearhead as ch
 from clearhead.core import steps
+from clearhead.inputs.conditions import Allowed, Band, Condition, Lengths, Segments
+from support.observations import draw_observe
 
 KINDS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
 LENGTHS = [0, 1, 2, 3, 7, 16, 31, 33, 64, 65, 66, 67, 100, 129, 200]
@@ -71,27 +73,39 @@ def draw(seed, kind, lengths=LENGTHS, widths=WIDTHS):
     return Case(query, key, value, options, draw_observe(rng, n, m))
 
 
+def draw_band(rng, batch, heads, n, m):
+    left, right = int(rng.integers(0, 50)), [None, 0, 5][rng.integers(3)]
+    bands = [ch.causal(align="end"), ch.window(left, right, offset=int(rng.integers(-5, 20)))]
+    return bands[rng.integers(2)]
+
+
+def draw_lengths(rng, batch, heads, n, m):
+    queries = rng.integers(0, n + 1, batch) if rng.random() < 0.5 else None
+    return ch.lengths(keys=rng.integers(0, m + 1, batch), queries=queries)
+
+
+def draw_segments(rng, batch, heads, n, m):
+    return ch.segments(rng.integers(-1, 3, (*batch, m)), rng.integers(-1, 3, (*batch, n)))
+
+
+def draw_allowed(rng, batch, heads, n, m):
+    shapes = [(n, m), (1, m), (n, 1), (*batch, heads, n, m), (*batch, 1, 1, m)]
+    shape = shapes[rng.integers(5)]
+    return ch.allowed(any_layout(rng, rng.random(shape) < rng.choice([0.1, 0.5, 0.95])))
+
+
+DRAWN = {Band: draw_band, Lengths: draw_lengths, Segments: draw_segments, Allowed: draw_allowed}
+"""A random mask of each kind of condition; a kind without a line here fails every random call."""
+
+
 def draw_mask(rng, batch, heads, n, m):
-    parts, anchored = [], False
-    if rng.random() < 0.3:
-        anchored = True
-        left, right = int(rng.integers(0, 50)), [None, 0, 5][rng.integers(3)]
-        bands = [ch.causal(align="end"), ch.window(left, right, offset=int(rng.integers(-5, 20)))]
-        parts.append(bands[rng.integers(2)])
-    if rng.random() < 0.3:
-        queries = rng.integers(0, n + 1, batch) if rng.random() < 0.5 else None
-        parts.append(ch.lengths(keys=rng.integers(0, m + 1, batch), queries=queries))
-    if rng.random() < 0.2:
-        ids = rng.integers(-1, 3, (*batch, m)), rng.integers(-1, 3, (*batch, n))
-        parts.append(ch.segments(*ids))
-    if rng.random() < 0.3:
-        shapes = [(n, m), (1, m), (n, 1), (*batch, heads, n, m), (*batch, 1, 1, m)]
-        shape = shapes[rng.integers(5)]
-        parts.append(ch.allowed(any_layout(rng, rng.random(shape) < rng.choice([0.1, 0.5, 0.95]))))
+    """(a mask of some of the kinds or None, whether it has an anchor)."""
     mask = None
-    for part in parts:
-        mask = part if mask is None else mask & part
-    return mask, anchored
+    for kind in get_args(Condition):
+        if rng.random() < 0.3:
+            part = DRAWN[kind](rng, batch, heads, n, m)
+            mask = part if mask is None else mask & part
+    return mask, mask is not None and mask.anchor is not None
 
 
 def draw_scale(rng, d_k, m):
@@ -110,19 +124,6 @@ def draw_bias(rng, batch, heads, n, m, kind, anchored):
     if chosen < 0.4:
         return ch.alibi(2.0 ** -np.arange(1, heads + 1), offset=None if anchored else 3)
     return None
-
-
-def draw_observe(rng, n, m):
-    rows = None if rng.random() < 0.5 or not n else rng.integers(-n, n, rng.integers(0, 5)).tolist()
-    return ch.Observe(
-        top=int(rng.choice([0, 1, 3, 8, 9, 16, 20, m + 2])),
-        entropy=True,
-        lse=True,
-        received=[False, True, 3, 1][rng.integers(4)],
-        map=[None, 1, 3, 7, 64, 1000][rng.integers(6)],
-        rows=rows,
-        weights=True,
-    )
 
 
 def any_layout(rng, x):
