@@ -86,6 +86,8 @@ def test_sizes_are_whole_and_fit_in_memory():
         ch.KVCache(1, 1, 1, 1, 1, "int64")
     with pytest.raises(KindError, match="dtype: found"):
         ch.KVCache(1, 1, 1, 1, 1, torch.int32)
+    with pytest.raises(KindError, match="dtype: found None"):
+        ch.KVCache(1, 1, 1, 1, 1, None)
     with pytest.raises(MemoryLimitError, match="cache: found a request"):
         ch.KVCache(10**6, 64, 10**6, 128, 128, "float32")
 

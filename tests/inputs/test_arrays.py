@@ -60,7 +60,7 @@ def test_two_libraries_are_refused():
 
 def test_masked_arrays_are_refused_beside_plain_ones():
     x = np.zeros(2)
-    with pytest.raises(KindError, match="key: found MaskedArray"):
+    with pytest.raises(KindError, match=r"key: found MaskedArray.*key.filled\(0\)"):
         arrays.same_kind(x, np.ma.masked_array(x), x)
 
 
@@ -108,3 +108,18 @@ def test_observations_are_float32_unless_the_input_is_float64():
     assert [arrays.observed_kind(k) for k in arrays.KINDS] == [
         "float32", "float64", "float32", "float32",
     ]  # fmt: skip
+
+
+def test_tensors_that_are_not_dense_are_refused():
+    x = torch.zeros(1, 2, 3, 4)
+    with pytest.raises(KindError, match=r"key: found a tensor of layout torch.sparse_coo"):
+        arrays.same_kind(x, x.to_sparse(), x)
+    nested = torch.nested.nested_tensor([x[0], x[0]], layout=torch.jagged)
+    with pytest.raises(KindError, match="query: found a tensor of layout"):
+        arrays.same_kind(nested, x, x)
+
+
+def test_tensors_of_two_devices_are_refused_naming_them():
+    x = torch.zeros(1, 2, 3, 4)
+    with pytest.raises(KindError, match="found devices cpu, meta, cpu; wanted one device"):
+        arrays.same_kind(x, x.to("meta"), x)

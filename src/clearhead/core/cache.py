@@ -160,6 +160,7 @@ def _storage(shape: tuple[int, ...], dtype: Any) -> Array:
             name = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype).name
         except TypeError:
             name = repr(dtype)
+        name = "None" if dtype is None else name  # NumPy would take it for float64
     if name not in KINDS:
         raise KindError(f"dtype: found {name}; wanted one of {', '.join(KINDS)}")
     size = {"float64": 8, "float32": 4}.get(name, 2)

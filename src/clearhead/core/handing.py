@@ -8,9 +8,11 @@ import ml_dtypes
 import numpy as np
 
 from clearhead.core.observation import Observation, Observe
+from clearhead.errors import KindError
 from clearhead.inputs.arrays import Array, observed_kind
 from clearhead.inputs.call import Call
 from clearhead.inputs.masks import ResolvedMask
+from clearhead.inputs.shapes import show
 
 __all__ = ["Seen", "empty", "handed", "handed_mask"]
 
@@ -23,13 +25,20 @@ def empty(shape: tuple[int, ...], kind: Any, torch: Any) -> Array:
 
 
 def handed(x: Array) -> Any:
-    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides).
-
-    An empty tensor lies nowhere, at 0, which would say that it is absent.
-    """
+    """As the native module takes arrays: NumPy as it is, torch as (address, shape, strides)."""
     if isinstance(x, np.ndarray):
         return x.view(np.uint16) if x.dtype == _BFLOAT16 else x  # no buffer knows bfloat16
-    return x.data_ptr() or 64, x.shape, x.stride()
+    return x.data_ptr() or _nowhere(x), x.shape, x.stride()
+
+
+def _nowhere(x: Array) -> int:
+    """For an empty tensor any address but 0, which says absent; what only describes has none."""
+    if x.numel():
+        raise KindError(
+            f"attention: found a {type(x).__name__} of shape {show(x.shape)} without memory; "
+            "wanted a tensor with numbers in it; call outside of the tracing that made it"
+        )
+    return 64
 
 
 def handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:

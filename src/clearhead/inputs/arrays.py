@@ -104,10 +104,13 @@ def same_kind(query: Array, key: Array, value: Array) -> str:
             raise KindError(_no_array(x, name))
     found = kind(query, "query")
     if key.dtype == query.dtype == value.dtype and type(key) is type(query) is type(value):
+        if type(query) is not np.ndarray:
+            _same_place(query, key, value)
         return found
     kinds = (found, kind(key, "key"), kind(value, "value"))
     libraries = tuple("torch" if is_torch(x) else "numpy" for x in (query, key, value))
     if len(set(kinds)) == 1 and len(set(libraries)) == 1:
+        _same_place(query, key, value)
         return found
     listed = ", ".join(
         f"{name} {library} {one}"
@@ -122,6 +125,25 @@ def same_kind(query: Array, key: Array, value: Array) -> str:
         f"query, key and value: found {listed}; wanted one kind in one library, since nothing is "
         f"promoted silently; {fix}"
     )
+
+
+def _same_place(query: Array, key: Array, value: Array) -> None:
+    """Tensors must be dense, and lie on one device."""
+    if not is_torch(query):
+        return
+    strided = sys.modules["torch"].strided
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.layout is not strided or x.is_nested:
+            raise KindError(
+                f"{name}: found a tensor of layout {x.layout}{' (nested)' if x.is_nested else ''}; "
+                f"wanted a dense one; pass {name}.to_dense(), or a padded tensor with "
+                "lengths(keys=...)"
+            )
+    if not query.device == key.device == value.device:
+        raise KindError(
+            f"query, key and value: found devices {query.device}, {key.device}, {value.device}; "
+            "wanted one device; move the odd one, for example key.to(query.device)"
+        )
 
 
 def observed_kind(kind: str) -> str:
@@ -203,7 +225,9 @@ def _cast(x: Array, kind: str) -> str:
 
 
 def _no_array(x: object, name: str) -> str:
-    if hasattr(x, "__dlpack__"):
+    if isinstance(x, np.ma.MaskedArray):
+        fix = f"pass {name}.filled(0), and what is masked as mask="
+    elif hasattr(x, "__dlpack__"):
         fix = f"pass numpy.from_dlpack({name})"
     else:
         fix = f"pass numpy.asarray({name}, dtype=numpy.float32)"

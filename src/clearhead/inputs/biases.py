@@ -38,7 +38,10 @@ class Alibi:
     def __post_init__(self) -> None:
         slopes = self.slopes
         if not is_array(slopes):
-            slopes = np.asarray(slopes, np.float64)
+            try:
+                slopes = np.asarray(slopes, np.float64)
+            except (TypeError, ValueError):
+                raise KindError(f"alibi: found {slopes!r}; wanted a slope per query head") from None
             object.__setattr__(self, "slopes", slopes)
         if slopes.ndim > 1:
             raise ShapeError(

@@ -39,7 +39,10 @@ def checked_softcap(softcap: Any) -> float | None:
 def checked_sinks(sinks: Array, kind_of_query: str, heads: int) -> Array:
     """``sinks`` once it is (H,), or one number for every head, of the query's kind or float32."""
     if not is_array(sinks):
-        sinks = np.asarray(sinks, np.float64 if kind_of_query == "float64" else np.float32)
+        try:
+            sinks = np.asarray(sinks, np.float64 if kind_of_query == "float64" else np.float32)
+        except (TypeError, ValueError):
+            raise KindError(f"sinks: found {sinks!r}; wanted a number per query head") from None
     found = kind(sinks, "sinks")
     if found not in (kind_of_query, "float32"):
         raise KindError(

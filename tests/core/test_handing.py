@@ -1,0 +1,32 @@
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import clearhead as ch
+from clearhead.core import handing
+from clearhead.errors import KindError
+
+
+def test_arrays_are_handed_over_where_they_lie():
+    array = np.zeros((2, 3), np.float32)
+    assert handing.handed(array) is array
+    half = np.zeros((2, 3), ml_dtypes.bfloat16)
+    assert handing.handed(half).ctypes.data == half.ctypes.data
+    tensor = torch.zeros(4, 3)[::2].T
+    assert handing.handed(tensor) == (tensor.data_ptr(), (3, 2), (1, 6))
+
+
+def test_an_empty_tensor_is_not_an_absent_one():
+    address, shape, _ = handing.handed(torch.zeros(0, 3))
+    assert address != 0
+    assert tuple(shape) == (0, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+def test_a_tensor_that_only_describes_is_refused():
+    with FakeTensorMode():
+        x = torch.zeros(1, 2, 3, 4)
+    with pytest.raises(KindError, match="without memory"):
+        ch.attention(x, x, x)
