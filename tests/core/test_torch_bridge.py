@@ -60,6 +60,40 @@ def test_scores_beyond_float16_do_not_overflow(mask):
     assert torch.isfinite(q.grad).all()
 
 
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_hidden_value_stays_hidden_however_low_the_scores(kind, long, monkeypatch):
+    """A number in the place of −inf would win against scores that are lower still."""
+    if long:
+        monkeypatch.setattr(torch_bridge, "_SHORT", 0)
+    size = 300.0 if kind == torch.float16 else torch.finfo(kind).max ** 0.5 * 0.999
+    q, k = (torch.full((1, 1, 2, 1), n, dtype=kind) for n in (size, -size))
+    v = torch.tensor([1.0, 13.0], dtype=kind).reshape(1, 1, 2, 1)
+    three = [x.requires_grad_() for x in (q, k, v)]
+    out = ch.attention(*three, mask=ch.causal())
+    assert out.flatten().tolist() == [1, 7]
+    for found in torch.autograd.grad(out.sum(), three):
+        assert torch.isfinite(found).all()
+
+
+@pytest.mark.parametrize("attention", [ch.attention, steps.attention], ids=["ours", "judge"])
+def test_a_score_that_overflows_is_nan_and_no_hidden_value(attention):
+    q = torch.full((1, 1, 2, 1), 1e30, requires_grad=True)
+    v = torch.tensor([1.0, 13.0]).reshape(1, 1, 2, 1)
+    assert torch.isnan(attention(q, -q, v, mask=ch.causal())).all()
+
+
+def test_autocast_lets_products_round():
+    """Training asks for speed; elsewhere half kinds are as exact as torch (below)."""
+    q, k, v = (torch.randn(1, 2, 9, 32).bfloat16().requires_grad_() for _ in "qkv")
+    hidden = torch.ones(9, 9).triu(1).bool()
+    rounded = (q @ k.mT * 0.25).masked_fill(hidden, -torch.inf).softmax(-1) @ v
+    with torch.autocast("cpu", torch.bfloat16):
+        found = ch.attention(q, k, v, mask=ch.causal(), scale=0.25)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found, rounded, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 def test_half_kinds_are_as_exact_as_torch(kind):
     q, k, v = (torch.randn(2, 4, 40, 32).to(kind) for _ in "qkv")

@@ -1,5 +1,7 @@
 """The dense form of random masks against a loop over every pair that reads the rules one by one."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import clearhead as ch
 from clearhead.inputs.masks import resolve
-from clearhead.inputs.resolving import OPEN, flat_view
+from clearhead.inputs.resolving import OPEN, ResolvedMask, flat_view
 
 small = st.integers(0, 6)
 bounds = st.one_of(st.none(), st.integers(0, 5))
@@ -115,6 +117,18 @@ def test_resolved_numbers_have_the_promised_form(case):
     if resolved.allowed is not None:
         assert resolved.allowed.shape == (samples, said["heads"], said["queries"], said["keys"])
     assert resolved.everything == (mask is None)
+
+
+def test_every_condition_is_counted_by_itself():
+    """Also one that is added tomorrow: nothing lists the fields by hand."""
+    conditions = [f.name for f in fields(ResolvedMask) if f.init and f.name != "anchor"]
+    assert "allowed" in conditions
+    for name in conditions:
+        mask = ResolvedMask(**{name: np.zeros(1, np.int64)})
+        assert not mask.everything
+        assert [other for other in conditions if mask.only(other)] == [name]
+        assert mask.only(*conditions)
+    assert ResolvedMask(anchor=np.zeros(1, np.int64)).everything
 
 
 @pytest.mark.parametrize("strides", ["plain", "backward", "broadcast"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from clearhead.core import steps
+from clearhead.core import steps, torch_bridge
 from clearhead.errors import TrainingError
 from clearhead.layer.multihead import split_heads
 from clearhead.layer.norm import layer_norm
@@ -48,6 +48,23 @@ def test_an_interruption_changes_no_number(small_recipe, tmp_path):
     assert same(arrays(whole), arrays(second))
     for one, two in zip(straight, apart, strict=True):
         assert (one["loss"], one["norm"], one["rate"]) == (two["loss"], two["norm"], two["rate"])
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_scores_in_bfloat16_may_round(small_recipe, tmp_path, monkeypatch, kind):
+    """Asked for, or attention in training would take its products in float32, half as fast."""
+    trainer, _ = open_run(small_recipe(), tmp_path)
+    trainer.kind = kind
+    asked = []
+
+    def noted(*arguments, **options):
+        asked.append(torch.is_autocast_enabled("cpu"))
+        return attention(*arguments, **options)
+
+    attention = torch_bridge.differentiable_attention
+    monkeypatch.setattr(torch_bridge, "differentiable_attention", noted)
+    trainer.one_step()
+    assert set(asked) == {kind == torch.bfloat16}
 
 
 def test_bfloat16_too_goes_on_with_the_same_numbers_and_the_same_kind(small_recipe, tmp_path):

@@ -48,7 +48,7 @@ def differentiable_attention(
         value = value.repeat_interleave(sizes.group, dim=-3)
     kind = query.dtype
     short = sizes.queries * sizes.keys <= _SHORT
-    if short and kind in (torch.float16, torch.bfloat16):
+    if short and kind in (torch.float16, torch.bfloat16) and not _may_round(query):
         # Products that round to float16 overflow before the scale, those of bfloat16 keep 8 bits.
         query, key, value = query.float(), key.float(), value.float()
     if mask.everything:
@@ -59,15 +59,15 @@ def differentiable_attention(
     # Selecting: 0 x NaN would be NaN, forward and backward.
     dead_queries = not bool(live_query.all())
     if dead_queries:
-        query = query.where(live_query, 0.0)
+        query, may = query.where(live_query, 0.0), may | ~live_query  # no row of −inf alone
     if not bool(live_key.all()):
         key, value = key.where(live_key, 0.0), value.where(live_key, 0.0)
     if short:
-        scores = (query @ key.transpose(-1, -2) * scale).masked_fill(~may, _lowest(query.dtype))
+        scores = (query @ key.transpose(-1, -2) * scale).masked_fill(~may, -torch.inf)
         out = (torch.softmax(scores, -1) @ value).to(kind)
     else:
         out = torch.nn.functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=may | ~live_query, scale=scale
+            query, key, value, attn_mask=may, scale=scale
         )
     return out.where(live_query, 0.0) if dead_queries else out
 
@@ -75,11 +75,9 @@ def differentiable_attention(
 def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
     """The mask as booleans, which queries see anything, and which keys anybody sees."""
     shape = (*sizes.batch, sizes.heads, sizes.queries, sizes.keys)
-    only_lengths = mask.low is None and mask.query_lengths is None
-    if only_lengths and mask.key_segments is None and mask.allowed is None:
-        found = (torch.arange(sizes.keys) < torch.from_numpy(mask.key_lengths.copy())[:, None])[  # type: ignore[union-attr]
-            :, None, None, :
-        ]
+    if mask.key_lengths is not None and mask.only("key_lengths"):  # padding: N times as small
+        valid = torch.from_numpy(mask.key_lengths.copy())[:, None, None, None]
+        found = torch.arange(sizes.keys) < valid
     else:
         found = in_library_of(mask.dense(sizes.queries, sizes.keys), torch.empty(0))
     found = found.to(like.device)
@@ -98,5 +96,9 @@ def _ones(sizes: Sizes) -> tuple[int, ...]:
     return (1,) * len(sizes.batch)
 
 
-def _lowest(kind: Any) -> float:
-    return float(torch.finfo(kind).min)
+def _may_round(like: Any) -> bool:
+    """Whether the caller lets products round to the kind of ``like``, by ``torch.autocast``."""
+    device = like.device.type
+    return bool(
+        torch.is_autocast_enabled(device) and torch.get_autocast_dtype(device) == like.dtype
+    )

@@ -77,8 +77,16 @@ class ResolvedMask:
     """Whether every query may look at every key: no condition is given."""
 
     def __post_init__(self) -> None:
-        given = (value for name, value in vars(self).items() if name != "anchor")
-        object.__setattr__(self, "everything", all(value is None for value in given))
+        object.__setattr__(self, "everything", self.only())
+
+    def only(self, *names: str) -> bool:
+        """Whether no condition is given beside those in the fields named.
+
+        >>> ResolvedMask(key_lengths=np.array([3])).only("key_lengths")
+        True
+        """
+        known = {"anchor", "everything", *names}  # the two that are no conditions
+        return all(value is None or name in known for name, value in vars(self).items())
 
     def dense(self, queries: int, keys: int) -> npt.NDArray[np.bool_]:
         """True where query i may look at key j: (B or 1, H or 1, N, M), 1 where all agree."""

@@ -163,8 +163,9 @@ class Trainer:
         lengths = torch.from_numpy(batch.source_lengths)  # masks are described on the CPU
         target = torch.from_numpy(batch.target).to(self.device)
         read = self.kept and self.kept.read(batch.numbers, self.kind, self.device)
-        states = translation.encode_states(weights, self.config, source, lengths, read)
-        hidden = translation.decode(weights, self.config, target[:, :-1], states[-1], lengths)
+        with self._rounding():
+            states = translation.encode_states(weights, self.config, source, lengths, read)
+            hidden = translation.decode(weights, self.config, target[:, :-1], states[-1], lengths)
         counts = torch.from_numpy(batch.target_lengths).to(self.device)
         real = torch.arange(target.shape[1] - 1, device=self.device) < counts[:, None]
         wanted = target[:, 1:][real]
@@ -173,6 +174,11 @@ class Trainer:
         )
         pull, guided = self._pull(weights, states, lengths, batch.guide)
         return loss, pull, guided
+
+    def _rounding(self) -> Any:
+        """Lets the scores of attention round to bfloat16 as all other products here do."""
+        wanted = self.kind == torch.bfloat16 and self.device.type == "cpu"
+        return torch.autocast("cpu", torch.bfloat16, enabled=wanted)
 
     def save(self) -> Path:
         """Writes a checkpoint and returns its path."""
