@@ -13,6 +13,8 @@ from clearhead.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+OTHERS = ("CHANGELOG.md", "corpus/README.md", "native/README.md", "src/clearhead/data/*/README.md")
+LINKED = [*PAGES, *(page for pattern in OTHERS for page in sorted(ROOT.glob(pattern)))]
 STAGES = ["inputs", "core", "layer", "model", "record", "view", "cli", "training"]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -66,18 +68,33 @@ def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
     assert doctest.testmod(import_module(module), optionflags=OPTIONS).failed == 0
 
 
-def test_the_map_of_the_house_shows_what_is_there():
-    """Every path in CONTRIBUTING.md exists, and every name in brackets behind one is in it."""
-    page = (ROOT / "CONTRIBUTING.md").read_text()
-    roots = [ROOT, ROOT / "src" / "clearhead", ROOT / "native" / "kernels"]
-    paths = set(re.findall(r"`([\w./]+(?:/|\.(?:py|h|cpp|md)))`", page))
-    found = {path: [root / path for root in roots if (root / path).exists()] for path in paths}
-    assert [path for path, places in found.items() if not places] == []
-    for path, name in re.findall(r"`([\w./]+\.\w+)` \(`(\w+)`", page):
-        assert name in found[path][0].read_text(), f"{path} has no {name}"
+WHERE = {
+    "CONTRIBUTING.md": (".", "src/clearhead", "native/kernels"),
+    "native/README.md": ("native", "native/kernels", "."),
+}
+"""Pages that name files, and the folders in which their paths begin."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", WHERE)
+def test_files_and_names_told_to_builders_are_there(page):
+    """`path` exists; of `path` (`name`, `other`) and `path: name` the names are in the file."""
+    text = (ROOT / page).read_text()
+
+    def find(path):
+        places = [ROOT / root / path for root in WHERE[page] if (ROOT / root / path).exists()]
+        assert places, f"{page} tells of {path}, which is not there"
+        return places[0]
+
+    for path in re.findall(r"`([\w./]+(?:/|\.(?:py|h|cpp|md|txt|json))|scripts/\w+)[`:]", text):
+        find(path)
+    for path, inside in re.findall(r"`([\w./]+\.\w+)` \(((?:`\w+`[^`)]*)+)\)", text):
+        for name in re.findall(r"`(\w+)`", inside):
+            assert name in find(path).read_text(), f"{page}: {path} has no {name}"
+    for path, name in re.findall(r"`([\w./]+\.\w+): (\w+)`", text):
+        assert name in find(path).read_text(), f"{page}: {path} has no {name}"
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        assert (page.parent / target).exists(), f"{page} links to {target}"
