@@ -5,6 +5,8 @@ import torch
 
 import clearhead as ch
 from clearhead.core import steps, torch_bridge
+from clearhead.errors import MemoryLimitError
+from clearhead.inputs.call import read
 
 
 def leaves(generator, *shapes):
@@ -15,13 +17,28 @@ def leaves(generator, *shapes):
 
 
 def test_torch_is_needed_where_a_gradient_is_wanted():
-    plain, leaf = torch.zeros(1), torch.zeros(1, requires_grad=True)
-    assert not torch_bridge.needs_torch(plain, plain, plain)
-    assert torch_bridge.needs_torch(plain, plain, leaf)
+    plain, leaf = torch.zeros(1, 1, 1), torch.zeros(1, 1, 1, requires_grad=True)
+
+    def needed(*three, **options):
+        return torch_bridge.needs_torch(read(plain, plain, plain, **options), *three)
+
+    assert not needed(plain, plain, plain)
+    assert needed(plain, plain, leaf)
     with torch.no_grad():
-        assert not torch_bridge.needs_torch(leaf, leaf, leaf)
-    assert torch_bridge.needs_torch(plain, plain, plain.to("meta")) is False
-    assert torch_bridge.needs_torch(plain.to("meta"), plain, plain)
+        assert not needed(leaf, leaf, leaf, bias=leaf)
+    assert needed(plain.to("meta"), plain, plain)
+    for options in ({"bias": leaf}, {"sinks": leaf[0, 0]}, {"bias": ch.alibi(leaf[0, 0])}):
+        assert needed(plain, plain, plain, **options)
+
+
+@pytest.mark.parametrize("options", [
+    {"softcap": 1.0}, {"sinks": torch.zeros(1)}, {"bias": torch.zeros(1, 1)},
+    {"bias": ch.alibi([1.0])}, {"observe": ch.Observe(top=1)}, {"mask": ch.causal()},
+], ids=str)  # fmt: skip
+def test_scores_that_cannot_fit_are_refused_before_anything_is_touched(options):
+    x = torch.zeros(1, requires_grad=True).expand(1, 1, 4_000_000, 1)
+    with pytest.raises(MemoryLimitError, match="attention with a gradient: found a request of"):
+        ch.attention(x, x, x, **options)
 
 
 MASKS = {

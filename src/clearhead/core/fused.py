@@ -7,13 +7,13 @@ whatever their strides. Nothing of size N × M is made unless ``rows`` or ``weig
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from clearhead import _native
 from clearhead.core.handing import Seen, empty, handed, handed_mask
-from clearhead.core.observation import Observe
+from clearhead.core.observation import Observation, Observe
 from clearhead.errors import ArgumentError, KindError, MemoryLimitError, ShapeError
 from clearhead.inputs.arrays import KINDS, Array, as_numpy, is_torch, observed_kind, readable
 from clearhead.inputs.biases import Alibi, bias_view
@@ -25,6 +25,22 @@ __all__ = ["attention"]
 
 _CODES = {kind: code for code, kind in enumerate(KINDS)}
 _SIZES = {"float32": 4, "float64": 8, "float16": 2, "bfloat16": 2}
+
+
+@overload
+def attention(
+    query: Array, key: Array, value: Array, *, mask: Mask | Array | None = None,
+    bias: Array | Alibi | None = None, scale: float | None = None, softcap: float | None = None,
+    sinks: Array | None = None, observe: None = None,
+) -> Array: ...  # fmt: skip
+
+
+@overload
+def attention(
+    query: Array, key: Array, value: Array, *, mask: Mask | Array | None = None,
+    bias: Array | Alibi | None = None, scale: float | None = None, softcap: float | None = None,
+    sinks: Array | None = None, observe: Observe,
+) -> tuple[Array, Observation]: ...  # fmt: skip
 
 
 def attention(
@@ -70,6 +86,10 @@ def attention(
     The pass over tiles of keys is that of Milakov and Gimelshein (2018) and of Dao et al. (2022),
     the formula that of Vaswani et al. (2017, section 3.2).
 
+    Tensors that need a gradient, or are on another device, run torch's own operations. With a bias,
+    softcap, sinks or ``observe`` these are the plain steps, in memory of N × M for each head; with
+    a mask, memory of N × M for each sample.
+
     >>> import numpy as np, clearhead as ch
     >>> v = np.array([0.0, 1.0, 2.0], np.float32).reshape(1, 3, 1)
     >>> out, seen = ch.attention(v * 0, v * 0, v, mask=ch.causal(), observe=ch.Observe(top=1))
@@ -87,24 +107,10 @@ def attention(
         torch = sys.modules["torch"]
         from clearhead.core import torch_bridge
 
-        if torch_bridge.needs_torch(query, key, value) or _learns(call, torch):
-            from clearhead.core import selection, steps
-
-            plain = bias is None and softcap is None and sinks is None
-            # Behind a mask 0 x NaN would reach a gradient: only the plain steps keep it out.
-            if plain and (call.mask.everything or selection.is_finite(query, key, value)):
-                out = torch_bridge.differentiable_attention(
-                    query, key, value, mask=call.mask, scale=call.scale, sizes=call.sizes
-                )
-                if observe is None:
-                    return out
-                # The output stays the same, bit for bit; what is seen has its gradient too.
-                return out, steps.attention(
-                    query, key, value, mask=mask, scale=scale, observe=observe
-                )[1]
-            return steps.attention(
-                query, key, value, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks,
-                observe=observe,
+        if torch_bridge.needs_torch(call, query, key, value):
+            return torch_bridge.attention(
+                call, query, key, value, observe, mask=mask, bias=bias, scale=scale,
+                softcap=softcap, sinks=sinks,
             )  # fmt: skip
     _check_memory(call, observe)
     *lead, _ = query.shape
@@ -116,26 +122,19 @@ def attention(
     return out, seen.observation()
 
 
-def _learns(call: Call, torch: Any) -> bool:
-    """Whether a bias, sinks or slopes want a gradient, whatever the other tensors want."""
-    if call.bias is None and call.sinks is None and call.alibi is None:
-        return False
-    parts = (call.bias, call.sinks, None if call.alibi is None else call.alibi.slopes)
-    wanted = any(part is not None and is_torch(part) and part.requires_grad for part in parts)
-    return wanted and bool(torch.is_grad_enabled())
-
-
 def _run(call: Call, query: Array, key: Array, value: Array, out: Array, seen: Seen | None) -> None:
     mask, softcap = call.mask, call.softcap
+    # Kept by name until the kernel is done: the kernel knows of a tensor its address alone.
+    query, key, value = readable(query), readable(key), readable(value)
     extras = None
     if call.bias is not None or call.alibi is not None or call.sinks is not None:
         extras = _extras(call)
     try:
         _native.attention(
             _CODES[call.kind],
-            handed(readable(query)),
-            handed(readable(key)),
-            handed(readable(value)),
+            handed(query),
+            handed(key),
+            handed(value),
             handed(out),
             call.scale,
             0.0 if softcap is None else softcap,

@@ -1,7 +1,8 @@
 """Tensors that need a gradient, or live on another device: torch's own operations.
 
 The fused pass has no backward yet. Such tensors take two products and a softmax of torch, or its
-``scaled_dot_product_attention`` where the sequences are long. Imported only once a tensor is there.
+``scaled_dot_product_attention`` where the sequences are long. What these cannot do, and what is
+observed, comes from the plain steps. Imported only once a tensor is there.
 """
 
 from __future__ import annotations
@@ -10,22 +11,51 @@ from typing import Any
 
 import torch
 
-from clearhead.inputs.arrays import in_library_of
+from clearhead.core import selection, steps
+from clearhead.core.observation import Observe
+from clearhead.inputs.arrays import in_library_of, is_torch, observed_kind
+from clearhead.inputs.call import Call
 from clearhead.inputs.masks import ResolvedMask
-from clearhead.inputs.shapes import Sizes
+from clearhead.inputs.shapes import Sizes, fits_in_memory
 
-__all__ = ["differentiable_attention", "needs_torch"]
+__all__ = ["attention", "differentiable_attention", "needs_torch"]
 
 _SHORT = 128 * 128  # scores up to which torch's products are faster than its fused pass, and its
 # fused backward in half kinds is several times slower
 
 
-def needs_torch(query: Any, key: Any, value: Any) -> bool:
+def needs_torch(call: Call, query: Any, key: Any, value: Any) -> bool:
     """Whether a gradient is wanted, or the tensors are not in this machine's memory."""
     if query.device.type != "cpu":
         return True
-    wanted = query.requires_grad or key.requires_grad or value.requires_grad
-    return bool(wanted and torch.is_grad_enabled())
+    if not torch.is_grad_enabled():
+        return False
+    slopes = None if call.alibi is None else call.alibi.slopes
+    learned = (query, key, value, call.bias, call.sinks, slopes)
+    return any(x is not None and is_torch(x) and x.requires_grad for x in learned)
+
+
+def attention(
+    call: Call, query: Any, key: Any, value: Any, observe: Observe | None, **options: Any
+) -> Any:
+    """What :func:`clearhead.attention` returns, for a call that ``needs_torch``.
+
+    ``options`` are mask, bias, scale, softcap and sinks as they were given; ``call`` is what they
+    mean. Raises ``MemoryLimitError`` where the scores cannot fit in memory.
+    """
+    plain = call.bias is None and call.alibi is None and call.softcap is None and call.sinks is None
+    if query.device.type == "cpu":
+        _check_memory(call, plain and observe is None)
+    # Behind a mask 0 x NaN would reach a gradient: only the plain steps keep it out.
+    if plain and (call.mask.everything or selection.is_finite(query, key, value)):
+        out = differentiable_attention(
+            query, key, value, mask=call.mask, scale=call.scale, sizes=call.sizes
+        )
+        if observe is None:
+            return out
+        # The output stays the same, bit for bit; what is seen has its gradient too.
+        return out, steps.attention(query, key, value, observe=observe, **options)[1]
+    return steps.attention(query, key, value, observe=observe, **options)
 
 
 def differentiable_attention(
@@ -70,6 +100,19 @@ def differentiable_attention(
             query, key, value, attn_mask=may, scale=scale
         )
     return out.where(live_query, 0.0) if dead_queries else out
+
+
+def _check_memory(call: Call, plain: bool) -> None:
+    """Refuse scores that cannot fit, before anything is touched; ``plain`` is without extras."""
+    axes, size = call.sizes, 8 if observed_kind(call.kind) == "float64" else 4
+    pairs = axes.samples * axes.queries * axes.keys
+    if not plain:  # the steps hold about four of them, and who may look
+        wanted = pairs * axes.heads * (4 * size + 1)
+    elif axes.queries * axes.keys <= _SHORT:
+        wanted = pairs * axes.heads * 2 * size
+    else:  # the mask of each sample, as booleans and as numbers
+        wanted = 0 if call.mask.only("key_lengths") else pairs * (1 + size)
+    fits_in_memory(wanted, "attention with a gradient")
 
 
 def _dense(mask: ResolvedMask, sizes: Sizes, like: Any) -> tuple[Any, Any, Any]:
