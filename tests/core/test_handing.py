@@ -30,3 +30,12 @@ def test_a_tensor_that_only_describes_is_refused():
         x = torch.zeros(1, 2, 3, 4)
     with pytest.raises(KindError, match="without memory"):
         ch.attention(x, x, x)
+
+
+def test_a_tensor_that_carries_its_sign_as_a_flag_is_read_as_it_shows():
+    x = torch.randn(3, 1, 2, 300, 64, generator=torch.Generator().manual_seed(0))
+    q, k, v = x
+    flagged = torch.complex(q, q).conj().imag
+    assert flagged.is_neg()
+    assert torch.equal(ch.attention(flagged, k, v), ch.attention(-q, k, v))
+    assert torch.equal(ch.attention(q, flagged, v), ch.attention(q, -q, v))

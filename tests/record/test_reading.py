@@ -96,3 +96,8 @@ def test_the_axis_of_sentences_is_taken_away():
     found = one_of(seen)
     assert found.visible.shape == found.entropy.shape == (2, 3)
     assert found.weights is None
+
+
+def test_thousands_of_marks_in_one_word_are_refused_before_any_table_is_made(reader):
+    with pytest.raises(TextError, match="5000 words and marks"):
+        reader.checked("'" * 5000)

@@ -12,6 +12,7 @@ from clearhead.core.observation import Observation, Observe
 from clearhead.errors import ArgumentError, ModelError, TextError
 from clearhead.layer.norm import layer_norm
 from clearhead.model.encoded import check_unicode
+from clearhead.model.words import words
 from clearhead.record.words import Piece
 
 __all__ = ["MOST_PIECES", "Reader", "reader_of"]
@@ -59,6 +60,9 @@ class Reader:
             raise TextError("the sentence is empty; give one with at least one word")
         if len(text) > 100 * MOST_PIECES:  # cutting up a whole book only to refuse it takes seconds
             raise _too_long(f"{len(text)} characters")
+        marks = len(words(text))  # a word that is carried over is one piece and may be many marks
+        if marks > MOST_PIECES:
+            raise _too_long(f"{marks} words and marks")
         ids, pieces = self.cut(text)
         if len(ids) > MOST_PIECES:
             raise _too_long(f"{len(ids)} pieces")
