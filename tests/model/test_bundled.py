@@ -44,9 +44,9 @@ def test_fifty_lines_give_the_same_text_and_score_in_any_batch(bundled, beam):
     wanted = bundled.translations(lines, beam=beam, batch=50)
     order = np.random.default_rng(0).permutation(50)
     mixed = bundled.translations([lines[i] for i in order], beam=beam, batch=7)
-    alone = [bundled.translations([line], beam=beam)[0] for line in lines[:8]]
+    alone = [bundled.translations([line], beam=beam)[0] for line in lines[:4]]
     for one, other in [*zip((mixed[i] for i in np.argsort(order)), wanted, strict=True),
-                       *zip(alone, wanted[:8], strict=True)]:  # fmt: skip
+                       *zip(alone, wanted[:4], strict=True)]:  # fmt: skip
         assert one.text == other.text
         a, b = one.candidates[0], other.candidates[0]
         assert a.log_probability == pytest.approx(b.log_probability, abs=1e-4)
@@ -75,11 +75,10 @@ def test_the_score_of_a_translation_is_its_log_probability(bundled):
 
 
 def test_text_does_not_vanish_as_the_beam_grows(bundled):
-    lengths = {
-        beam: sum(len(text) for text in bundled.translate(SENTENCES, beam=beam))
-        for beam in (1, 4, 16, 64)
-    }
-    assert all(bundled.translate(SENTENCES, beam=64))
+    sentences = SENTENCES[:5]
+    found = {beam: bundled.translate(sentences, beam=beam) for beam in (1, 16, 64)}
+    assert all(all(texts) for texts in found.values())
+    lengths = {beam: sum(map(len, texts)) for beam, texts in found.items()}
     assert min(lengths.values()) > 0.7 * lengths[1]
 
 
