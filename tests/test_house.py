@@ -160,6 +160,19 @@ def test_type_checkers_see_the_same_homes():
     assert seen == {name: f"clearhead.{home}" for name, home in clearhead._home.items()}
 
 
+@pytest.mark.parametrize(("path", "name"), [
+    ("core/fused.py", "attention"), ("layer/multihead.py", "__call__"),
+])  # fmt: skip
+def test_type_checkers_know_that_who_observes_gets_a_pair(path, name):
+    returned = {}
+    for node in ast.walk(ast.parse((SOURCE / path).read_text())):
+        if isinstance(node, ast.FunctionDef) and node.name == name and node.decorator_list:
+            assert ast.unparse(node.decorator_list[0]) == "overload"
+            asked = next(a for a in node.args.kwonlyargs if a.arg == "observe")
+            returned[ast.unparse(asked.annotation)] = ast.unparse(node.returns)
+    assert returned == {"None": "Array", "Observe": "tuple[Array, Observation]"}
+
+
 def test_versions_agree():
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version is not None

@@ -1,18 +1,13 @@
 """Multi-head attention against torch's, and against its own plain steps."""
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
 
 import clearhead as ch
-from clearhead.errors import ArgumentError, ShapeError
-from clearhead.layer.multihead import (
-    attend,
-    join_heads,
-    multi_head_attention,
-    project,
-    split_heads,
-)
+from clearhead.errors import ArgumentError, KindError, ShapeError
 
 
 def torch_twin(layer):
@@ -106,35 +101,45 @@ def test_observing_changes_no_bit_and_nothing_is_left_on_the_layer(layer, rng):
     assert dict(vars(layer)) == before
 
 
-def test_splitting_and_joining_heads_are_inverse_and_copy_nothing(rng):
-    x = numbers(rng, 2, 3, 8)
-    apart = split_heads(x, 4)
-    assert apart.shape == (2, 4, 3, 2)
-    assert np.shares_memory(apart, x)
-    np.testing.assert_array_equal(apart[:, 1, :, 0], x[..., 2])
-    np.testing.assert_array_equal(join_heads(apart), x)
-
-
-def test_the_parts_make_the_whole(layer, rng):
-    x, w = numbers(rng, 2, 3, 24), layer.weights
-    query, key, value = (split_heads(project(x, w, name), 4) for name in "qkv")
-    np.testing.assert_array_equal(attend(query, key, value, w), multi_head_attention(x, w, 4))
-
-
 def test_widths_and_heads_that_do_not_fit_are_refused():
-    with pytest.raises(ShapeError, match="10 is no multiple of 3"):
+    with pytest.raises(ShapeError, match="heads: found 3; wanted a number that divides the width"):
         ch.MultiHeadAttention(10, 3)
-    with pytest.raises(ShapeError, match="4 is no multiple of 3"):
+    with pytest.raises(ShapeError, match="kv_heads: found 3; wanted a number that divides heads"):
         ch.MultiHeadAttention(8, 4, kv_heads=3)
-    with pytest.raises(ArgumentError, match="both must be at least 1"):
+    with pytest.raises(ArgumentError, match="width: found 0; wanted a whole number of 1 or more"):
         ch.MultiHeadAttention(0, 1)
+    for sizes in (("8", 2), (8, 2.0), (8, True)):
+        with pytest.raises(KindError, match="wanted a whole number of 1 or more"):
+            ch.MultiHeadAttention(*sizes)
+    for name in ("kv_heads", "head_width"):
+        with pytest.raises(ArgumentError, match=f"{name}: found -1; wanted a whole number"):
+            ch.MultiHeadAttention(8, 2, **{name: -1})
 
 
 def test_input_of_another_width_is_refused_by_name(layer):
-    with pytest.raises(ShapeError, match=r"x has shape \(2, 3\); wanted \(..., length, 24\)"):
-        layer(np.zeros((2, 3), np.float32))
-    with pytest.raises(ShapeError, match="memory has shape"):
-        layer(np.zeros((2, 24), np.float32), np.zeros((2, 3), np.float32))
+    right, wrong = np.zeros((2, 24), np.float32), np.zeros((2, 3), np.float32)
+    for call in (layer, layer.steps):
+        with pytest.raises(ShapeError, match=r"x: found shape \(2, 3\); wanted \(..., length, 24"):
+            call(wrong)
+        with pytest.raises(ShapeError, match=r"memory: found shape \(2, 3\)"):
+            call(right, wrong)
+
+
+def test_what_is_no_array_of_the_weights_library_is_refused_by_name(layer):
+    x = np.zeros((1, 2, 24), np.float32)
+    for call in (layer, layer.steps):
+        with pytest.raises(KindError, match=r"memory: found the mask causal\(\); .* name the mask"):
+            call(x, ch.causal())
+        with pytest.raises(KindError, match="x: found list; wanted a NumPy array"):
+            call(x.tolist())
+        with pytest.raises(KindError, match="x: found torch beside weights of NumPy"):
+            call(torch.from_numpy(x))
+
+
+def test_call_and_steps_take_the_same_in_the_same_order(layer):
+    called, told = (inspect.signature(f).parameters for f in (layer, layer.steps))
+    assert [p for p in called.values() if p.name != "observe"] == list(told.values())
+    assert [n for n, p in called.items() if p.kind != p.KEYWORD_ONLY] == ["x", "memory"]
 
 
 def test_it_prints_as_the_call_that_makes_it():

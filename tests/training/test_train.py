@@ -9,7 +9,7 @@ import torch
 
 from clearhead.core import steps, torch_bridge
 from clearhead.errors import TrainingError
-from clearhead.layer.multihead import split_heads
+from clearhead.layer.heads import split_heads
 from clearhead.layer.norm import layer_norm
 from clearhead.model import translation
 from clearhead.model.tree import flatten

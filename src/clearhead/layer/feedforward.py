@@ -40,7 +40,7 @@ def feed_forward(x: Any, weights: Mapping[str, Any], activation: str = "relu") -
     elif activation == "gelu":
         inner = gelu(inner)
     else:
-        raise ArgumentError(f"activation is {activation!r}; wanted 'relu' or 'gelu'")
+        raise ArgumentError(f"activation: found {activation!r}; wanted 'relu' or 'gelu'")
     return linear(inner, weights["w_out"], weights.get("b_out"))
 
 

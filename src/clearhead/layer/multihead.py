@@ -4,85 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from clearhead.core import steps as plain
-from clearhead.core.fused import attention
-from clearhead.core.observation import Observe
-from clearhead.errors import ArgumentError, ShapeError
-from clearhead.layer.linear import linear
+from clearhead.core.observation import Observation, Observe
+from clearhead.errors import KindError, ShapeError
+from clearhead.inputs.arrays import Array, is_torch, kind
+from clearhead.inputs.masks import Mask
+from clearhead.inputs.options import whole_number
+from clearhead.inputs.shapes import show
+from clearhead.layer.heads import attend, project, split_heads
 
-__all__ = [
-    "MultiHeadAttention",
-    "attend",
-    "join_heads",
-    "multi_head_attention",
-    "project",
-    "split_heads",
-]
-
-
-def split_heads(x: Any, heads: int) -> Any:
-    """(..., N, heads · d) → (..., heads, N, d), a view: nothing is copied."""
-    lead, length, width = x.shape[:-2], x.shape[-2], x.shape[-1]
-    return x.reshape((*lead, length, heads, width // heads)).swapaxes(-2, -3)
-
-
-def join_heads(x: Any) -> Any:
-    """(..., heads, N, d) → (..., N, heads · d): the heads' outputs side by side."""
-    lead, (heads, length, width) = x.shape[:-3], x.shape[-3:]
-    return x.swapaxes(-2, -3).reshape((*lead, length, heads * width))
-
-
-def project(x: Any, weights: Mapping[str, Any], name: str) -> Any:
-    """Queries, keys or values of all heads, side by side: X W + b, (..., N, heads · d).
-
-    Args:
-        x: (..., N, width)
-        weights: of the layer, as :func:`multi_head_attention` takes them.
-        name: "q", "k" or "v".
-
-    Example:
-        >>> import numpy as np
-        >>> project(np.ones((1, 2)), {"w_k": np.eye(2), "b_k": np.array([0.0, 1.0])}, "k")
-        array([[1., 2.]])
-    """
-    return linear(x, weights["w_" + name], weights.get("b_" + name))
-
-
-def attend(
-    query: Any,
-    key: Any,
-    value: Any,
-    weights: Mapping[str, Any],
-    *,
-    mask: Any = None,
-    observe: Observe | None = None,
-) -> Any:
-    """What follows the projections: every head attends, the heads are joined and mapped by W_O.
-
-    Args:
-        query: (..., heads, N, d_k); key: (..., kv_heads, M, d_k); value: (..., kv_heads, M, d_v).
-        weights: of the layer; ``w_o`` and, where the model has it, ``b_o`` are used.
-        mask, observe: as of :func:`clearhead.attention`.
-
-    Returns:
-        (..., N, width); with ``observe``, that and an :class:`clearhead.Observation`.
-
-    Example:
-        >>> import numpy as np
-        >>> one = np.ones((1, 1, 1))
-        >>> attend(one, one, one, {"w_o": np.array([[2.0]])})
-        array([[2.]])
-    """
-    seen = None
-    out = attention(query, key, value, mask=mask, observe=observe)
-    if observe is not None:
-        out, seen = out
-    joined = linear(join_heads(out), weights["w_o"], weights.get("b_o"))
-    return joined if observe is None else (joined, seen)
+__all__ = ["MultiHeadAttention", "multi_head_attention"]
 
 
 def multi_head_attention(
@@ -146,6 +81,7 @@ class MultiHeadAttention:
 
     Raises:
         ShapeError: heads that do not divide the width, or key heads that do not divide the heads.
+        KindError, ArgumentError: what is no whole number of 1 or more.
 
     Example:
         >>> import numpy as np, clearhead as ch
@@ -168,20 +104,20 @@ class MultiHeadAttention:
         seed: int = 0,
         dtype: Any = np.float32,
     ) -> None:
-        if width < 1 or heads < 1:
-            raise ArgumentError(f"width is {width}, heads is {heads}; both must be at least 1")
+        width, heads = whole_number(width, "width", 1), whole_number(heads, "heads", 1)
+        shared = heads if kv_heads is None else whole_number(kv_heads, "kv_heads", 1)
         if head_width is None and width % heads:
             raise ShapeError(
-                f"width is {width}, heads is {heads}: {width} is no multiple of {heads}; "
-                "choose another number of heads, or give head_width"
+                f"heads: found {heads}; wanted a number that divides the width, {width}; "
+                "choose another, or give head_width"
             )
-        self.width, self.heads, self.kv_heads = width, heads, kv_heads or heads
-        self.head_width = head_width or width // heads
-        if heads % self.kv_heads:
+        if heads % shared:
             raise ShapeError(
-                f"heads is {heads}, kv_heads is {self.kv_heads}: "
-                f"{heads} is no multiple of {self.kv_heads}"
+                f"kv_heads: found {shared}; wanted a number that divides heads, {heads}, since as "
+                "many query heads share each of them; choose another"
             )
+        self.width, self.heads, self.kv_heads = width, heads, shared
+        self.head_width = whole_number(head_width or width // heads, "head_width", 1)
         rng = np.random.default_rng(seed)
         query_width, key_width = heads * self.head_width, self.kv_heads * self.head_width
         self.w_q = _glorot(rng, width, query_width, dtype)
@@ -199,43 +135,70 @@ class MultiHeadAttention:
         names = ("w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o")
         return {name: getattr(self, name) for name in names}
 
+    @overload
     def __call__(
-        self, x: Any, memory: Any = None, mask: Any = None, observe: Observe | None = None
+        self, x: Array, memory: Array | None = None, *,
+        mask: Mask | Array | None = None, observe: None = None,
+    ) -> Array: ...  # fmt: skip
+
+    @overload
+    def __call__(
+        self, x: Array, memory: Array | None = None, *,
+        mask: Mask | Array | None = None, observe: Observe,
+    ) -> tuple[Array, Observation]: ...  # fmt: skip
+
+    def __call__(
+        self, x: Any, memory: Any = None, *, mask: Any = None, observe: Observe | None = None
     ) -> Any:
         """Attends from ``x`` (..., N, width) to ``memory`` (..., M, width), or to itself.
 
         Returns:
             (..., N, width); with ``observe``, that and an ``Observation``.
         """
-        self._check("x", x)
-        if memory is not None:
-            self._check("memory", memory)
+        self._check(x, memory)
         return multi_head_attention(
             x, self.weights, self.heads, kv_heads=self.kv_heads, memory=memory, mask=mask,
             observe=observe,
         )  # fmt: skip
 
-    def steps(self, x: Any, mask: Any = None, memory: Any = None) -> plain.Steps:
+    def steps(self, x: Any, memory: Any = None, *, mask: Any = None) -> plain.Steps:
         """Every computing step of one call by name, the plain way (N x M memory).
 
         Returns:
             a ``Steps`` with queries, keys, values, scores, scaled_scores, weights,
             weighted_values, head_outputs, concatenated and output.
         """
-        self._check("x", x)
+        self._check(x, memory)
         return plain.multi_head_steps(
             x, self.weights, self.heads, kv_heads=self.kv_heads, mask=mask, memory=memory
         )
 
-    def _check(self, name: str, x: Any) -> None:
-        if len(x.shape) < 2 or x.shape[-1] != self.width:
-            raise ShapeError(
-                f"{name} has shape {tuple(x.shape)}; wanted (..., length, {self.width})"
+    def _check(self, x: Any, memory: Any) -> None:
+        if isinstance(memory, Mask):
+            raise KindError(
+                f"memory: found the mask {memory}; wanted an array (..., length, {self.width}); "
+                "name the mask: layer(x, mask=...)"
             )
+        for name, given in (("x", x), ("memory", x if memory is None else memory)):
+            kind(given, name)
+            if len(given.shape) < 2 or given.shape[-1] != self.width:
+                raise ShapeError(
+                    f"{name}: found shape {show(given.shape)}; wanted (..., length, {self.width}), "
+                    "the last axis as wide as the layer"
+                )
+            if is_torch(given) != is_torch(self.w_q):
+                raise KindError(
+                    f"{name}: found {_library(given)} beside weights of {_library(self.w_q)}; "
+                    "wanted one library; convert either"
+                )
 
     def __repr__(self) -> str:
         grouped = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
         return f"MultiHeadAttention(width={self.width}, heads={self.heads}{grouped})"
+
+
+def _library(x: Any) -> str:
+    return "torch" if is_torch(x) else "NumPy"
 
 
 def _glorot(rng: np.random.Generator, inputs: int, outputs: int, dtype: Any) -> Any:

@@ -18,7 +18,7 @@ from clearhead.errors import ArgumentError
 from clearhead.inputs.arrays import in_library_of, is_torch, namespace
 from clearhead.inputs.masks import Mask
 from clearhead.inputs.masks import lengths as up_to
-from clearhead.layer.multihead import attend, project, split_heads
+from clearhead.layer.heads import attend, project, split_heads
 from clearhead.layer.norm import layer_norm
 from clearhead.model.config import TranslationConfig
 from clearhead.model.translation import decoder_layer, place
