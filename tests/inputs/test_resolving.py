@@ -2,12 +2,15 @@
 
 from dataclasses import fields
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clearhead as ch
+from clearhead.inputs.conditions import Allowed, Band, Condition, Lengths, Segments
 from clearhead.inputs.masks import resolve
 from clearhead.inputs.resolving import OPEN, ResolvedMask, flat_view
 
@@ -61,7 +64,7 @@ def described(draw):
 
 
 def may_look(said, b, h, i, j):
-    """Rules 2, 5 and 6 of one pair, by the numbers alone."""
+    """What docs/inputs.md says of one pair, by the numbers alone."""
     batch, queries, keys = said["batch"], said["queries"], said["keys"]
     at = np.unravel_index(b, batch) if batch else ()
     valid_keys, valid_queries = keys, queries
@@ -81,6 +84,11 @@ def may_look(said, b, h, i, j):
         full = np.broadcast_to(said["allowed"], (*batch, said["heads"], queries, keys))
         fine &= full[(*at, h, i, j)]
     return bool(fine)
+
+
+def test_every_kind_of_condition_is_in_this_loop():
+    """A new one needs a branch in ``described`` and a rule in ``may_look``."""
+    assert set(get_args(Condition)) == {Lengths, Band, Segments, Allowed}
 
 
 @settings(max_examples=300, deadline=None)

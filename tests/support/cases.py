@@ -101,9 +101,9 @@ DRAWN = {Band: draw_band, Lengths: draw_lengths, Segments: draw_segments, Allowe
 def draw_mask(rng, batch, heads, n, m):
     """(a mask of some of the kinds or None, whether it has an anchor)."""
     mask = None
-    for kind in get_args(Condition):
+    for draw_part in [DRAWN[kind] for kind in get_args(Condition)]:
         if rng.random() < 0.3:
-            part = DRAWN[kind](rng, batch, heads, n, m)
+            part = draw_part(rng, batch, heads, n, m)
             mask = part if mask is None else mask & part
     return mask, mask is not None and mask.anchor is not None
 
