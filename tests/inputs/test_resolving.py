@@ -1,7 +1,6 @@
 """The dense form of random masks against a loop over every pair that reads the rules one by one."""
 
 from dataclasses import fields
-
 from typing import get_args
 
 import numpy as np
