@@ -170,10 +170,12 @@ def test_sentences_that_are_done_leave_the_others_as_they_are(toy):
     [{"beam": 0}, {"beam": 2.5}, {"nbest": 0}, {"longest": 0}, {"batch": -1}, {"beam": True}],
 )
 def test_numbers_that_cannot_be_meant_are_refused_by_name(options):
-    with pytest.raises(ArgumentError, match=f"{next(iter(options))} is .*; wanted a whole number"):
+    with pytest.raises(
+        ArgumentError, match=f"{next(iter(options))}: found .*; wanted a whole number"
+    ):
         Search(**options)
 
 
 def test_an_alpha_that_cannot_be_meant_is_refused():
-    with pytest.raises(ArgumentError, match="alpha is nan"):
+    with pytest.raises(ArgumentError, match="alpha: found nan"):
         Search(alpha=float("nan"))

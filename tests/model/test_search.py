@@ -135,5 +135,5 @@ def test_progress_adds_up(weights, config, pieces, vocabulary, sources):
 
 def test_no_sentences_give_none_and_no_pieces_are_refused(run):
     assert run([]) == []
-    with pytest.raises(ArgumentError, match="a source has no pieces"):
+    with pytest.raises(ArgumentError, match="found one without pieces"):
         run([[5], []])

@@ -171,23 +171,23 @@ def test_a_lone_surrogate_is_refused(translator):
 
 @pytest.mark.parametrize("text", [7, None, b"bytes", [b"bytes"], ["fine", None], {"a": 1}])
 def test_what_is_no_text_is_refused_by_its_type(translator, text):
-    with pytest.raises(KindError, match=r"wanted (a text|str)"):
+    with pytest.raises(KindError, match=r"wanted str"):
         translator.translate(text)
 
 
 def test_languages_and_options_that_there_are_not_are_named(translator):
-    with pytest.raises(ArgumentError, match="to is 'es'; this model translates to fr or de"):
+    with pytest.raises(ArgumentError, match="to: found 'es'; wanted fr or de"):
         translator.translate("it", "es")
-    with pytest.raises(ArgumentError, match=r"an option is not known: .*beams"):
+    with pytest.raises(ArgumentError, match=r"options: .*beams"):
         translator.translate("it", beams=4)
-    with pytest.raises(ArgumentError, match="found 1 sources and 2 targets"):
+    with pytest.raises(ArgumentError, match="found 1 and 2 texts"):
         translator.score(["a"], ["b", "c"])
 
 
 def test_a_text_too_long_to_score_is_refused(translator):
-    with pytest.raises(TextError, match=r"source has .* pieces; wanted at most 512"):
+    with pytest.raises(TextError, match=r"source: found .* pieces; wanted at most 512"):
         translator.score("a b " * 400, "c")
-    with pytest.raises(TextError, match=r"target has .* pieces"):
+    with pytest.raises(TextError, match=r"target: found .* pieces"):
         translator.score("c", "a b " * 400)
 
 

@@ -202,7 +202,7 @@ def test_weights_of_a_foreign_kind_are_refused(folder):
 def test_sizes_beyond_reason_are_refused_before_anything_is_made(folder):
     held = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**held, "encoder_layers": 10**9}))
-    refused(folder, "config.json", "encoder_layers is 1000000000")
+    refused(folder, "config.json", "encoder_layers: found 1000000000")
 
 
 def test_a_vocabulary_of_another_size_is_refused(folder, vocabulary):

@@ -62,12 +62,14 @@ class TranslationConfig:
         for name, most in _MOST.items():
             found = getattr(self, name)
             if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= most:
-                raise ModelError(f"{name} is {found!r}; wanted a whole number from 1 to {most}")
+                raise ModelError(f"{name}: found {found!r}; wanted a whole number from 1 to {most}")
         if self.activation not in ("relu", "gelu"):
-            raise ModelError(f"activation is {self.activation!r}; wanted 'relu' or 'gelu'")
+            raise ModelError(f"activation: found {self.activation!r}; wanted 'relu' or 'gelu'")
         tags: Any = self.languages
         if not (isinstance(tags, tuple) and tags and all(isinstance(t, str) and t for t in tags)):
-            raise ModelError(f"languages is {self.languages!r}; wanted at least one tag, as 'fr'")
+            raise ModelError(
+                f"languages: found {self.languages!r}; wanted at least one tag, as 'fr'"
+            )
         for layer, head in self.guided:
             if not (0 <= layer < self.encoder_layers and 0 <= head < self.heads):
                 raise ModelError(

@@ -87,10 +87,10 @@ class Search:
                 continue
             if isinstance(found, bool) or not isinstance(found, int) or found < least:
                 raise ArgumentError(
-                    f"{name} is {found!r}; wanted a whole number of {least} or more"
+                    f"{name}: found {found!r}; wanted a whole number of {least} or more"
                 )
         if not 0 <= self.alpha <= 10:
-            raise ArgumentError(f"alpha is {self.alpha!r}; wanted a number from 0 to 10")
+            raise ArgumentError(f"alpha: found {self.alpha!r}; wanted a number from 0 to 10")
 
     @property
     def width(self) -> int:

@@ -55,7 +55,7 @@ def search(
         carry all slots first, finished ones before cut-off ones, then by score.
     """
     if any(not len(source) for source in sources):
-        raise ArgumentError("a source has no pieces; wanted at least the end")
+        raise ArgumentError("sources: found one without pieces; wanted at least the end in each")
     found: dict[int, list[Hypothesis]] = {}
     for chosen in _batches([len(source) for source in sources], how):
         kept = None if numbers is None else [numbers[i] for i in chosen]

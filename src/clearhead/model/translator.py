@@ -161,7 +161,9 @@ class Translator:
             return self.score([source], [target], to, batch)[0]
         sources, targets = _texts(source), _texts(target)
         if len(sources) != len(targets):
-            raise ArgumentError(f"found {len(sources)} sources and {len(targets)} targets")
+            raise ArgumentError(
+                f"source and target: found {len(sources)} and {len(targets)} texts; wanted as many"
+            )
         language, end = self._language(to), self.vocabulary.end
         rows, wanted = [], []
         for text, translation in zip(sources, targets, strict=True):
@@ -170,7 +172,7 @@ class Translator:
             for name, pieces in (("source", encoded.ids), ("target", ids)):
                 if len(pieces) >= LONGEST:
                     raise TextError(
-                        f"{name} has {len(pieces) + 1} pieces; wanted at most {LONGEST}: "
+                        f"{name}: found {len(pieces) + 1} pieces; wanted at most {LONGEST}; "
                         "score it sentence by sentence"
                     )
             rows.append([*encoded.ids, self.vocabulary.source.end])
@@ -190,7 +192,7 @@ class Translator:
     def _language(self, to: str) -> int:
         if to not in self.config.languages:
             raise ArgumentError(
-                f"to is {to!r}; this model translates to {' or '.join(self.config.languages)}"
+                f"to: found {to!r}; wanted {' or '.join(self.config.languages)}, as this model has"
             )
         return self.vocabulary.language(to)
 
@@ -224,10 +226,10 @@ def _spaced(text: str) -> str:
 
 def _texts(texts: Sequence[str]) -> list[str]:
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-        raise KindError(f"found {type(texts).__name__}; wanted a text, or lists of as many texts")
+        raise KindError(f"text: found {type(texts).__name__}; wanted str, or a list of them")
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            raise KindError(f"text {number} is {type(text).__name__}; wanted str")
+            raise KindError(f"text {number}: found {type(text).__name__}; wanted str")
         check_unicode(text)
     return list(texts)
 
@@ -236,4 +238,4 @@ def _options(options: Mapping[str, Any]) -> Search:
     try:
         return Search(**options)
     except TypeError as error:
-        raise ArgumentError(f"an option is not known: {error}") from None
+        raise ArgumentError(f"options: {error}; wanted those of Search") from None
