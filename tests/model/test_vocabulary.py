@@ -93,6 +93,13 @@ def test_a_run_too_long_for_a_word_is_carried_over_whole(vocabulary):
     assert vocabulary.encode("x" * LONGEST_WORD).slots == []
 
 
+def test_addresses_are_carried_over_whole(vocabulary):
+    encoded = vocabulary.encode("Write to me@example.org or see https://example.org/a?b=1!")
+    assert encoded.slots == ["me@example.org", "https://example.org/a?b=1"]
+    again = vocabulary.encode("Voir https://example.org/a?b=1", slots=encoded.slots)
+    assert vocabulary.slots[1] in again.ids
+
+
 @pytest.mark.parametrize("text", ["\ud800", "ok \udfff ok"])
 def test_a_lone_surrogate_is_refused_and_its_place_named(vocabulary, text):
     with pytest.raises(TextError, match=r"lone surrogate at character \d.*read the input as UTF-8"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearhead.model.words import LONGEST_WORD, words, words_and_runs
+from clearhead.model.words import LONGEST_WORD, is_no_word, words, words_and_runs
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,19 @@ def test_a_run_too_long_for_words_counts_as_one():
     assert found == ["see", run + ",", "isn't", "it", "?"]
     short = run[:LONGEST_WORD]
     assert words_and_runs(short) == words(short)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Write to me@example.org.", ["Write", "to", "me@example.org", "."]),
+        ("(see https://a.org/b_(c)?d=1#e)", ["(", "see", "https://a.org/b_(c)?d=1#e", ")"]),
+        ("www.example.org/x, then", ["www.example.org/x", ",", "then"]),
+        ("at 5 @ home", ["at", "5", "@", "home"]),
+        ("either//or", ["either", "/", "/", "or"]),
+    ],
+)
+def test_an_address_counts_as_one(text, wanted):
+    found = [text[a:b] for a, b in words_and_runs(text)]
+    assert found == wanted
+    assert [word for word in found if is_no_word(word)] == [w for w in wanted if len(w) > 8]

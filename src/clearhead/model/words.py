@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LONGEST_WORD", "words", "words_and_runs"]
+__all__ = ["LONGEST_WORD", "is_no_word", "words", "words_and_runs"]
 
 LONGEST_WORD = 100
 """Characters of the longest run between spaces that is taken for words."""
 
+# Without the brackets, quotes and marks that stand around it in a sentence.
+_ADDRESS = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|[\w.+-]+@(?=[\w-]+\.))\S*[^\s.,;:!?'\"’”»)\]>]"
+)
 _JOINERS = frozenset("'’-")
 
 
@@ -45,21 +49,39 @@ def words(text: str) -> list[tuple[int, int]]:
 
 
 def words_and_runs(text: str) -> list[tuple[int, int]]:
-    """Where the words are, as :func:`words`, but a run too long for words counts as one.
+    """Where the words are, as :func:`words`, but what is no word counts as one: an address of the
+    web or of mail, and a run too long for words.
 
     Example:
-        >>> text = "see " + "a.b" * 40
-        >>> words_and_runs(text)
-        [(0, 3), (4, 124)]
+        >>> text = "See https://example.org/a?b=1, please."
+        >>> [text[a:b] for a, b in words_and_runs(text)]
+        ['See', 'https://example.org/a?b=1', ',', 'please', '.']
     """
-    if len(text) <= LONGEST_WORD:
+    if len(text) <= LONGEST_WORD and not _ADDRESS.search(text):
         return words(text)
     found: list[tuple[int, int]] = []
     for run in re.finditer(r"\S+", text):
         start, end = run.span()
-        inside = [(0, end - start)] if end - start > LONGEST_WORD else words(run[0])
-        found += [(start + a, start + b) for a, b in inside]
+        if end - start > LONGEST_WORD:
+            found.append((start, end))
+            continue
+        address = _ADDRESS.search(text, start, end)
+        first, last = address.span() if address else (end, end)
+        found += [(start + a, start + b) for a, b in words(text[start:first])]
+        if address:
+            found.append((first, last))
+        found += [(last + a, last + b) for a, b in words(text[last:end])]
     return found
+
+
+def is_no_word(word: str) -> bool:
+    """Whether it is an address or too long for a word, and so nothing to translate.
+
+    Example:
+        >>> is_no_word("me@example.org"), is_no_word("me"), is_no_word("x" * 101)
+        (True, False, True)
+    """
+    return len(word) > LONGEST_WORD or _ADDRESS.fullmatch(word) is not None
 
 
 def _goes_on(text: str, at: int) -> bool:
