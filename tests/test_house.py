@@ -122,6 +122,11 @@ def test_all_is_what_is_visible():
     )
 
 
+def test_the_tree_of_errors_needs_no_import_of_its_own():
+    code = "import clearhead, json; print(json.dumps(clearhead.errors.ShapeError.__name__))"
+    assert in_a_fresh_process(code) == "ShapeError"
+
+
 def modules():
     found = pkgutil.walk_packages(clearhead.__path__, "clearhead.")
     return [m.name for m in found if not m.name.endswith("__main__")]
@@ -155,6 +160,7 @@ def test_type_checkers_see_the_same_homes():
     seen = {
         a.name: n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names
     }
+    assert seen.pop("errors") == "clearhead"  # a module
     del seen["annotations"]
     assert sorted(seen) == sorted(clearhead.__all__)
     assert seen == {name: f"clearhead.{home}" for name, home in clearhead._home.items()}

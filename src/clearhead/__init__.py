@@ -33,6 +33,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 if _typing.TYPE_CHECKING:
+    from clearhead import errors as errors  # a module, and no name of __all__
     from clearhead.core.cache import KVCache
     from clearhead.core.fused import attention
     from clearhead.core.machine import machine, set_threads
@@ -60,9 +61,12 @@ else:
         "model.translator": ("load_translator",),
         "record.looking": ("look",),
     }
+    _modules = ("errors",)  # whole: ``except clearhead.errors.ShapeError`` needs no import
     _home = {name: module for module, names in _homes.items() for name in names}
 
     def __getattr__(name):
+        if name in _modules:
+            return _importlib.import_module(f"clearhead.{name}")
         if name not in _home:
             raise AttributeError(f"module 'clearhead' has no attribute {name!r}")
         value = getattr(_importlib.import_module(f"clearhead.{_home[name]}"), name)

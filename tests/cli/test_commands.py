@@ -31,6 +31,28 @@ def test_a_first_word_that_is_no_command_is_the_sentence(command, folder):
     assert found.out == command("look", "The cat sat.", "--model", folder, "--json").out
 
 
+@pytest.mark.parametrize(("word", "meant"), [
+    ("translat", "translate"), ("lok", "look"), ("stpes", "steps"), ("evalute", "evaluate"),
+])  # fmt: skip
+@pytest.mark.parametrize("more", [[], ["The cat."], ["--json"]], ids=str)
+def test_a_slip_in_the_name_of_a_command_is_no_sentence(command, word, meant, more):
+    found = command(word, *more)
+    assert (found.status, found.out) == (2, "")
+    assert f"found no command '{word}'; did you mean {meant}?" in found.err
+    assert f"clearhead look {word}" in found.err
+
+
+@pytest.mark.parametrize("word", ["hello", "cat", "Look", "look!", "Train.", "Übersetze"])
+def test_a_word_alone_that_is_no_slip_is_a_sentence(command, folder, word):
+    found = command(word, "--model", folder, "--json")
+    assert found.status == 0
+    assert f'"sentence": "{word}"' in found.out
+
+
+def test_a_slip_can_still_be_meant_as_a_sentence(command, folder):
+    assert '"sentence": "lok"' in command("look", "lok", "--model", folder, "--json").out
+
+
 def test_options_may_come_before_the_sentence(command, folder):
     assert command("--model", folder, "--to", "de", "The cat.").status == 0
 

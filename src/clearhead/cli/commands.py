@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -19,6 +21,8 @@ COMMANDS = {
     "machine": "Say what this machine and this build can do.",
 }
 """Every command and what it does; its code is in the file of its name."""
+
+_NEAR = 0.8  # of all letters those in place: one letter in five may be another
 
 
 class Commands(click.Group):
@@ -41,10 +45,27 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """``clearhead "a sentence"`` is ``clearhead look "a sentence"``."""
+        """``clearhead "a sentence"`` is ``clearhead look "a sentence"``.
+
+        A single word, small letters alone, that is nearly a command is a slip and no sentence.
+        """
+        meant = _misspelt(args[0]) if args else None
+        if meant is not None:
+            raise click.UsageError(
+                f"found no command {args[0]!r}; did you mean {meant}? "
+                f"As a sentence: clearhead look {args[0]}",
+                ctx,
+            )
         if args and args[0] not in COMMANDS and args[0] not in ("--help", "-h", "--version"):
             args = ["look", *args]
         return super().parse_args(ctx, args)
+
+
+def _misspelt(word: str) -> str | None:
+    """The command that a word was probably meant to be; None for a command or another word."""
+    if word in COMMANDS or not re.fullmatch("[a-z]+", word):
+        return None
+    return next(iter(get_close_matches(word, COMMANDS, 1, _NEAR)), None)
 
 
 @click.group(

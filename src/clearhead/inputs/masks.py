@@ -3,14 +3,11 @@
 A ``Mask`` is a tuple of conditions; a query may look at a key where all of them hold. ``resolve``
 turns it into the plain numbers that both the judge and the kernels read: ``ResolvedMask``.
 
-Adding a kind of mask: a condition beside the four in ``conditions.py``, a function below that makes
-a ``Mask`` of it, and its place in
-``resolving.py``.
+How to add a kind of mask is told in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +21,7 @@ from clearhead.inputs.conditions import (
     Segments,
     shared_anchor,
 )
-from clearhead.inputs.resolving import (
-    ResolvedMask,
-    bare_anchor_fits,
-    plain_band,
-    resolve_conditions,
-)
+from clearhead.inputs.resolving import ResolvedMask, resolve_conditions
 
 __all__ = [
     "Mask",
@@ -182,14 +174,4 @@ def resolve(
         mask = Mask()
     elif not isinstance(mask, Mask):
         mask = allowed(mask)
-    samples = math.prod(batch)
-    if len(mask.conditions) == 1 and not alibi:  # causal() and window() cost a look-up
-        only = mask.conditions[0]
-        if isinstance(only, Band) and samples <= 1024:
-            if only.anchor is None:
-                bare_anchor_fits(queries, keys)
-                return plain_band(only.left, only.right, 0, samples)
-            if only.anchor.plain:
-                offset = keys - queries if only.anchor.offset is None else only.anchor.offset
-                return plain_band(only.left, only.right, int(offset), samples)
     return resolve_conditions(mask.conditions, batch, heads, queries, keys, alibi)

@@ -27,9 +27,7 @@ from clearhead.inputs.shapes import broadcasts, show
 __all__ = [
     "OPEN",
     "ResolvedMask",
-    "bare_anchor_fits",
     "flat_view",
-    "plain_band",
     "resolve_conditions",
 ]
 
@@ -118,6 +116,11 @@ def resolve_conditions(
     alibi: Anchor | bool = False,
 ) -> ResolvedMask:
     """All ``conditions`` at once beside arrays with these axes; ``alibi`` as in ``resolve``."""
+    if len(conditions) == 1 and not alibi and isinstance(conditions[0], Band):
+        band, samples = conditions[0], math.prod(batch)
+        offset = _one_offset(band.anchor, queries, keys)
+        if offset is not None and samples <= 1024:  # causal() and window() cost a look-up
+            return _plain_band(band.left, band.right, offset, samples)
     key_lengths, query_lengths = _least_lengths(conditions, batch, queries, keys)
     bands = [c for c in conditions if isinstance(c, Band)]
     anchor = None
@@ -182,14 +185,22 @@ def flat_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     )
 
 
-def bare_anchor_fits(queries: int, keys: int) -> None:
-    """Refuse N ≠ M where nobody says at which key query 0 stands."""
+def _one_offset(anchor: Anchor | None, queries: int, keys: int) -> int | None:
+    """The offset where all samples share it, lengths aside; None where each has its own.
+
+    Raises ``MaskError`` for N ≠ M where nobody says at which key query 0 stands.
+    """
+    if anchor is not None:
+        if not anchor.plain:
+            return None
+        return keys - queries if anchor.offset is None else int(anchor.offset)
     if queries != keys:
         raise MaskError(
             f"mask: found {queries} queries beside {keys} keys and no anchor; wanted to know "
             "at which key query 0 stands; say offset=0 (at the first key) or align='end' (the last "
             "query at the last key, as with a cache) in causal, window or alibi"
         )
+    return 0
 
 
 def _offsets(
@@ -200,15 +211,15 @@ def _offsets(
     query_lengths: _Int64 | None,
     key_lengths: _Int64 | None,
 ) -> _Int64:
-    samples = math.prod(batch)
-    if anchor is None:
-        bare_anchor_fits(queries, keys)
-        return np.zeros(samples, np.int64)
-    if anchor.offset is not None:
+    """Per sample the key at which query 0 stands, (B,); ``align="end"`` counts what is valid."""
+    if anchor is not None and anchor.offset is not None:
         return per_sample(anchor.offset, batch, "offset")
-    valid_keys = np.full(samples, keys, np.int64) if key_lengths is None else key_lengths
-    valid_queries = np.int64(queries) if query_lengths is None else query_lengths
-    return np.asarray(valid_keys - valid_queries, np.int64)
+    one = np.full(math.prod(batch), _one_offset(anchor, queries, keys), np.int64)
+    if anchor is None:
+        return one
+    padding_of_keys = 0 if key_lengths is None else keys - key_lengths
+    padding_of_queries = 0 if query_lengths is None else queries - query_lengths
+    return np.asarray(one - padding_of_keys + padding_of_queries, np.int64)
 
 
 def _band(bands: list[Band], anchor: _Int64) -> tuple[_Int64, _Int64]:
@@ -221,7 +232,7 @@ def _band(bands: list[Band], anchor: _Int64) -> tuple[_Int64, _Int64]:
 
 
 @lru_cache(maxsize=64)
-def plain_band(left: int | None, right: int | None, offset: int, samples: int) -> ResolvedMask:
+def _plain_band(left: int | None, right: int | None, offset: int, samples: int) -> ResolvedMask:
     """One band with one offset for all samples; remembered, so that causal() costs a look-up."""
     anchor = np.full(samples, offset, np.int64)
     low, high = _band([Band(left, right, None)], anchor)
