@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import clearhead as ch
 from clearhead.core import handing
 from clearhead.errors import KindError
+from clearhead.inputs.resolved import CONDITIONS, ResolvedMask
 
 
 def test_arrays_are_handed_over_where_they_lie():
@@ -16,6 +20,14 @@ def test_arrays_are_handed_over_where_they_lie():
     assert handing.handed(half).ctypes.data == half.ctypes.data
     tensor = torch.zeros(4, 3)[::2].T
     assert handing.handed(tensor) == (tensor.data_ptr(), (3, 2), (1, 6))
+
+
+def test_every_condition_of_a_mask_is_handed_over_in_the_order_of_the_header():
+    mask = ResolvedMask(**{name: name for name in CONDITIONS})
+    header = (Path(__file__).parents[2] / "native" / "attention.h").read_text()
+    told = re.search(r"struct Mask \{(.*?)\n\};", header, re.DOTALL)[1]
+    places = [told.index(f" {name}") for name in handing.handed_mask(mask)]
+    assert places == sorted(places)
 
 
 def test_an_empty_tensor_is_not_an_absent_one():

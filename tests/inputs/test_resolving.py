@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import clearhead as ch
 from clearhead.inputs.conditions import Allowed, Band, Condition, Lengths, Segments
 from clearhead.inputs.masks import resolve
-from clearhead.inputs.resolving import OPEN, ResolvedMask, flat_view
+from clearhead.inputs.resolved import CONDITIONS, OPEN, ResolvedMask
+from clearhead.inputs.resolving import flat_view
 
 small = st.integers(0, 6)
 bounds = st.one_of(st.none(), st.integers(0, 5))
@@ -128,13 +129,13 @@ def test_resolved_numbers_have_the_promised_form(case):
 
 def test_every_condition_is_counted_by_itself():
     """Also one that is added tomorrow: nothing lists the fields by hand."""
-    conditions = [f.name for f in fields(ResolvedMask) if f.init and f.name != "anchor"]
-    assert "allowed" in conditions
-    for name in conditions:
+    assert "allowed" in CONDITIONS
+    assert {f.name for f in fields(ResolvedMask)} - set(CONDITIONS) == {"anchor", "everything"}
+    for name in CONDITIONS:
         mask = ResolvedMask(**{name: np.zeros(1, np.int64)})
         assert not mask.everything
-        assert [other for other in conditions if mask.only(other)] == [name]
-        assert mask.only(*conditions)
+        assert [other for other in CONDITIONS if mask.only(other)] == [name]
+        assert mask.only(*CONDITIONS)
     assert ResolvedMask(anchor=np.zeros(1, np.int64)).everything
 
 

@@ -11,7 +11,7 @@ from clearhead.core.observation import Observation, Observe
 from clearhead.errors import KindError
 from clearhead.inputs.arrays import Array, observed_kind
 from clearhead.inputs.call import Call
-from clearhead.inputs.masks import ResolvedMask
+from clearhead.inputs.resolved import CONDITIONS, ResolvedMask
 from clearhead.inputs.shapes import show
 
 __all__ = ["Seen", "empty", "handed", "handed_mask"]
@@ -42,16 +42,8 @@ def _nowhere(x: Array) -> int:
 
 
 def handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:
-    """The fields of a mask in the order of ``Mask`` in native/attention.h."""
-    return (
-        mask.low,
-        mask.high,
-        mask.key_lengths,
-        mask.query_lengths,
-        mask.key_segments,
-        mask.query_segments,
-        mask.allowed,
-    )
+    """The conditions of a mask in the order of ``Mask`` in native/attention.h."""
+    return tuple([getattr(mask, name) for name in CONDITIONS])
 
 
 class Seen(NamedTuple):

@@ -21,7 +21,8 @@ from clearhead.inputs.conditions import (
     Segments,
     shared_anchor,
 )
-from clearhead.inputs.resolving import ResolvedMask, resolve_conditions
+from clearhead.inputs.resolved import ResolvedMask
+from clearhead.inputs.resolving import resolve_conditions
 
 __all__ = [
     "Mask",
