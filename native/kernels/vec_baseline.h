@@ -84,13 +84,10 @@ struct Vec {
     static CLEARHEAD_INLINE T sum(Reg a) { return a; }
     static CLEARHEAD_INLINE void transpose(Reg*) {}
 
-    // Adding and taking away 1.5 * 2^(bits of the fraction) leaves the nearest whole number.
+    // Adding and taking away 1.5 * 2^(bits of the fraction) leaves the nearest whole number, as
+    // long as nobody lets the compiler reorder sums (-ffast-math).
     static constexpr T kMagic = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
-    static CLEARHEAD_INLINE Reg round(Reg a) {
-        Reg shifted = a + kMagic;
-        __asm__("" : "+x"(shifted));  // or the compiler would see through it
-        return shifted - kMagic;
-    }
+    static CLEARHEAD_INLINE Reg round(Reg a) { return a + kMagic - kMagic; }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) {
         using Int = typename Bits64or32<T>::Int;
         constexpr int fraction = sizeof(T) == 4 ? 23 : 52;
