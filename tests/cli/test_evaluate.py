@@ -6,7 +6,7 @@ import pytest
 
 from clearhead.cli.manners import run
 from clearhead.model.config import TranslationConfig
-from clearhead.model.translation import random_weights
+from clearhead.model.fresh import random_weights
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.weights import save_model
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from clearhead.model.config import TranslationConfig
+from clearhead.model.fresh import random_weights
 from clearhead.model.hypotheses import Pieces
-from clearhead.model.translation import decode, encode, random_weights
+from clearhead.model.translation import decode, encode
 from clearhead.model.translator import Translator
 from clearhead.model.tree import map_tree
 from clearhead.model.vocabulary import Vocabulary

@@ -10,8 +10,9 @@ from clearhead.errors import ModelError, TextError
 from clearhead.model.bert import bert_shapes, bert_states
 from clearhead.model.checkpoint_folder import read_checkpoint
 from clearhead.model.config import TranslationConfig
+from clearhead.model.fresh import random_weights, weight_shapes
 from clearhead.model.source import SourcePieces, source_states, source_width
-from clearhead.model.translation import encode, encode_states, random_weights, weight_shapes
+from clearhead.model.translation import encode, encode_states
 from clearhead.model.tree import flatten
 from clearhead.model.vocabulary import Vocabulary
 from support.bert import MINILM, small_folder

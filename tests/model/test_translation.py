@@ -5,13 +5,12 @@ import pytest
 import torch
 
 import clearhead as ch
+from clearhead.model.fresh import random_weights, weight_shapes
 from clearhead.model.translation import (
     decode,
     encode,
     encode_states,
     logits,
-    random_weights,
-    weight_shapes,
 )
 from clearhead.model.tree import flatten, map_tree
 

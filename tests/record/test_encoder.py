@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from clearhead.errors import ArgumentError, TextError
+from clearhead.model.fresh import random_weights
 from clearhead.model.source import SourcePieces
-from clearhead.model.translation import random_weights
 from clearhead.model.translator import Translator
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.record.census import census

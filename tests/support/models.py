@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearhead.model.config import TranslationConfig
-from clearhead.model.translation import random_weights
+from clearhead.model.fresh import random_weights
 from clearhead.model.translator import Translator
 from clearhead.model.tree import map_tree
 from clearhead.model.vocabulary import Vocabulary

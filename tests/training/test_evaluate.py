@@ -4,7 +4,7 @@ import pytest
 
 from clearhead.errors import ArgumentError
 from clearhead.model.config import TranslationConfig
-from clearhead.model.translation import random_weights
+from clearhead.model.fresh import random_weights
 from clearhead.model.translator import Translator
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training.evaluate import bleu_chrf, contrast, heads, read_table, sample

@@ -8,7 +8,7 @@ import torch
 
 from clearhead.errors import ModelError, TrainingError
 from clearhead.model.config import TranslationConfig
-from clearhead.model.translation import random_weights
+from clearhead.model.fresh import random_weights
 from clearhead.model.translator import load_translator
 from clearhead.model.tree import flatten
 from clearhead.model.vocabulary import Vocabulary

@@ -12,7 +12,6 @@ B sentences, S positions, w the width, V the vocabulary, P the longest sentence 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from clearhead.layer.embedding import embed
 from clearhead.layer.feedforward import feed_forward
 from clearhead.layer.multihead import multi_head_attention
 from clearhead.layer.norm import layer_norm
+from clearhead.model.files import read_json
 
 __all__ = ["BertConfig", "bert_shapes", "bert_states"]
 
@@ -96,13 +96,7 @@ class BertConfig:
             ModelError: the file is missing, is not JSON, describes another architecture, or has
                 sizes that cannot be.
         """
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise ModelError(f"{path} cannot be read as JSON: {error}") from error
-        return cls.from_dict(found, str(path))
+        return cls.from_dict(read_json(path), str(path))
 
     @classmethod
     def from_dict(cls, found: Any, name: str = "config") -> BertConfig:

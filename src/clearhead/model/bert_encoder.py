@@ -15,6 +15,7 @@ from clearhead.errors import ModelError, TextError
 from clearhead.model.bert import BertConfig, bert_states
 from clearhead.model.checkpoint_folder import read_checkpoint
 from clearhead.model.encoded import check_unicode
+from clearhead.model.files import folder_path
 
 __all__ = ["BertEncoder", "HiddenStates", "Pieces", "load_encoder"]
 
@@ -139,8 +140,9 @@ def load_encoder(folder: str | Path) -> BertEncoder:
 
     Raises:
         ModelError: the folder holds no such model; the message says what is missing or odd.
+        KindError: ``folder`` is no path.
     """
-    folder = Path(folder)
+    folder = folder_path(folder)
     config, weights = read_checkpoint(folder)
     path = folder / "tokenizer.json"
     if not path.is_file():

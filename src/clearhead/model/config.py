@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+from operator import index
 from pathlib import Path
 from typing import Any
 
 from clearhead.errors import ModelError
 from clearhead.model.bert import BertConfig
+from clearhead.model.files import read_json
 from clearhead.model.source import LEAST_POSITIONS
 
 __all__ = ["TranslationConfig"]
@@ -57,7 +58,7 @@ class TranslationConfig:
     source: BertConfig | None = None
 
     def __post_init__(self) -> None:
-        if not self.inner:
+        if type(self.inner) is int and not self.inner:
             object.__setattr__(self, "inner", 4 * self.width)
         for name, most in _MOST.items():
             found = getattr(self, name)
@@ -94,13 +95,7 @@ class TranslationConfig:
         Raises:
             ModelError: the file is missing, is not JSON, or is not a translation model's.
         """
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise ModelError(f"{path} cannot be read as JSON: {error}") from error
-        return cls.from_dict(found, str(path))
+        return cls.from_dict(read_json(path), str(path))
 
     @classmethod
     def from_dict(cls, found: Any, name: str = "config") -> TranslationConfig:
@@ -114,7 +109,7 @@ class TranslationConfig:
         try:
             if isinstance(values.get("languages"), list):
                 values["languages"] = tuple(values["languages"])
-            values["guided"] = tuple((int(a), int(b)) for a, b in values.get("guided", ()))
+            values["guided"] = tuple((index(a), index(b)) for a, b in values.get("guided", []))
             if values.get("source") is not None:
                 values["source"] = BertConfig(**values["source"])
             return cls(**values)

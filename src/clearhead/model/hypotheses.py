@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from clearhead.errors import ArgumentError
 from clearhead.model.numbers import Digits
 
-__all__ = ["Hypothesis", "Pieces", "Search"]
+__all__ = ["WIDEST", "Hypothesis", "Pieces", "Search"]
+
+WIDEST = 64
+"""Hypotheses of a sentence at most: a wider search takes long and finds worse translations."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class Search:
     """How to search.
 
     Attributes:
-        beam: K, how many hypotheses go on; 1 is greedy.
-        nbest: how many to return; more than ``beam`` widens the beam.
+        beam: K, how many hypotheses go on, at most 64; 1 is greedy.
+        nbest: how many to return, at most 64; more than ``beam`` widens the beam.
         alpha: α of the length normalisation; 0 is none, which prefers short text.
         shortest: pieces before the end may be chosen.
         longest: pieces at most; None is half as many again as the source has, and sixteen.
@@ -75,20 +78,20 @@ class Search:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("beam", 1),
-            ("nbest", 1),
-            ("shortest", 0),
-            ("longest", 1),
-            ("batch", 1),
+        for name, least, most in (
+            ("beam", 1, WIDEST),
+            ("nbest", 1, WIDEST),
+            ("shortest", 0, None),
+            ("longest", 1, None),
+            ("batch", 1, None),
         ):
             found = getattr(self, name)
             if found is None and name in ("longest", "batch"):
                 continue
-            if isinstance(found, bool) or not isinstance(found, int) or found < least:
-                raise ArgumentError(
-                    f"{name}: found {found!r}; wanted a whole number of {least} or more"
-                )
+            whole = isinstance(found, int) and not isinstance(found, bool)
+            if not whole or found < least or (most is not None and found > most):
+                wanted = f"of {least} or more" if most is None else f"from {least} to {most}"
+                raise ArgumentError(f"{name}: found {found!r}; wanted a whole number {wanted}")
         if not 0 <= self.alpha <= 10:
             raise ArgumentError(f"alpha: found {self.alpha!r}; wanted a number from 0 to 10")
 

@@ -11,6 +11,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from clearhead.errors import ModelError
+from clearhead.model.files import regular_file
 
 __all__ = ["TensorFile"]
 
@@ -41,8 +42,7 @@ class TensorFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.is_file():  # a pipe or a device would be read for ever
-            raise ModelError(f"{path.parent} holds no file {path.name}: it is no model folder")
+        regular_file(path)
         try:
             open_file: Any = safe_open
             self._file = open_file(path, framework="numpy")

@@ -10,6 +10,7 @@ from typing import Any, overload
 from clearhead.errors import ArgumentError, KindError, TextError
 from clearhead.model.config import TranslationConfig
 from clearhead.model.encoded import Encoded, check_unicode
+from clearhead.model.files import folder_path
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.numbers import numbers_in
 from clearhead.model.scoring import log_probabilities
@@ -33,7 +34,7 @@ class Translator:
         weights: the tree of arrays that :mod:`clearhead.model.translation` describes.
 
     Example:
-        >>> from clearhead.model.translation import random_weights
+        >>> from clearhead.model.fresh import random_weights
         >>> words = Vocabulary.learn(["the cat sat"] * 99, size=300, languages=("fr", "de"))
         >>> config = TranslationConfig(vocabulary=words.size, width=8, heads=2)
         >>> translator = Translator(config, words, random_weights(config))
@@ -157,9 +158,14 @@ class Translator:
             KindError: something that is no text.
             ArgumentError: lists of different lengths, or a language the model does not have.
         """
-        if isinstance(source, str) and isinstance(target, str):
+        if isinstance(source, str) != isinstance(target, str):
+            raise KindError(
+                f"source and target: found {type(source).__name__} and {type(target).__name__}; "
+                "wanted two texts, or two lists of them"
+            )
+        if isinstance(source, str):
             return self.score([source], [target], to, batch)[0]
-        sources, targets = _texts(source), _texts(target)
+        sources, targets = _texts(source, "source"), _texts(target, "target")
         if len(sources) != len(targets):
             raise ArgumentError(
                 f"source and target: found {len(sources)} and {len(targets)} texts; wanted as many"
@@ -216,20 +222,23 @@ def load_translator(folder: str | Path | None = None) -> Translator:
 
     Raises:
         ModelError: the folder holds no whole model; the message names the file.
+        KindError: ``folder`` is no path.
     """
-    return Translator(*load_model(BUNDLED if folder is None else Path(folder)))
+    return Translator(*load_model(BUNDLED if folder is None else folder_path(folder)))
 
 
 def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _texts(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-        raise KindError(f"text: found {type(texts).__name__}; wanted str, or a list of them")
+def _texts(texts: Sequence[str], name: str = "text") -> list[str]:
+    if isinstance(texts, str):
+        raise KindError(f"{name}: found one text; wanted a list of them")
+    if isinstance(texts, bytes) or not isinstance(texts, Sequence):
+        raise KindError(f"{name}: found {type(texts).__name__}; wanted str, or a list of them")
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            raise KindError(f"text {number}: found {type(text).__name__}; wanted str")
+            raise KindError(f"{name} {number}: found {type(text).__name__}; wanted str")
         check_unicode(text)
     return list(texts)
 

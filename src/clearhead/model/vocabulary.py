@@ -20,13 +20,14 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 from clearhead.errors import ModelError
 from clearhead.model.encoded import Encoded, check_unicode
+from clearhead.model.files import read_json
 from clearhead.model.numbers import Digits
 from clearhead.model.source import SourcePieces
 from clearhead.model.words import LONGEST_WORD, is_no_word, words_and_runs
 
 __all__ = ["Vocabulary"]
 
-_SPELT = string.ascii_letters + string.digits + ".,;:!?'\"()-"
+_ALWAYS = frozenset(string.ascii_letters + string.digits + ".,;:!?'\"()- \n\t")  # spelt
 PAD, END = "<pad>", "</s>"
 SLOTS = 8
 # Contractions keep their apostrophe ("didn 't", but "l' animal"); digits and signs stand alone.
@@ -107,7 +108,7 @@ class Vocabulary:
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(text)
-        known = {c for c, n in counts.items() if n >= often}.union(_SPELT, " \n\t")
+        known = {c for c, n in counts.items() if n >= often} | _ALWAYS
         return cls(_without_added(tokenizer), known)
 
     def language(self, tag: str) -> int:
@@ -211,14 +212,15 @@ class Vocabulary:
         Raises:
             ModelError: the file is missing or holds no vocabulary.
         """
+        held = read_json(path)
         try:
-            held: Any = json.loads(path.read_text(encoding="utf-8"))
             tokenizer = Tokenizer.from_str(json.dumps(held["tokenizer"]))
             source = held.get("source")
             pieces = None if source is None else SourcePieces(json.dumps(source))
-            return cls(tokenizer, held["characters"], pieces)
-        except FileNotFoundError:
-            raise ModelError(f"{path.parent} holds no {path.name}: it is no model folder") from None
+            characters = held["characters"]
+            if not isinstance(characters, str) or not _ALWAYS.issubset(characters):
+                raise ValueError("its characters are no text that holds all of ASCII's letters")
+            return cls(tokenizer, characters, pieces)
         except ModelError:
             raise
         except Exception as error:  # tokenizers raises bare Exceptions

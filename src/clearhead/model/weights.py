@@ -19,8 +19,8 @@ from safetensors.numpy import save
 
 from clearhead.errors import ModelError
 from clearhead.model.config import TranslationConfig
+from clearhead.model.fresh import weight_shapes
 from clearhead.model.safetensors_file import TensorFile
-from clearhead.model.translation import weight_shapes
 from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 

@@ -14,8 +14,8 @@ from clearhead.errors import ArgumentError, ModelError, TrainingError
 from clearhead.model.bert import BertConfig
 from clearhead.model.checkpoint_folder import read_checkpoint
 from clearhead.model.config import TranslationConfig
+from clearhead.model.fresh import random_weights
 from clearhead.model.source import SourcePieces
-from clearhead.model.translation import random_weights
 from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training import checkpoint
