@@ -68,7 +68,7 @@ def test_an_absurd_header_length_is_refused(tmp_path, claimed):
 def test_a_pipe_and_a_folder_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(ModelError, match="holds no file"):
+        with pytest.raises(ModelError, match="is no regular file"):
             TensorFile(path)
 
 

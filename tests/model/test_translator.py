@@ -175,6 +175,23 @@ def test_what_is_no_text_is_refused_by_its_type(translator, text):
         translator.translate(text)
 
 
+def test_a_text_beside_what_is_none_is_named_as_it_was_given(translator):
+    for pair, names in ((("x", None), "str and NoneType"), ((["x"], "y"), "list and str")):
+        with pytest.raises(KindError, match=f"source and target: found {names}; wanted two texts"):
+            translator.score(*pair)
+    with pytest.raises(KindError, match="target: found NoneType; wanted str, or a list"):
+        translator.score(["x"], None)
+    with pytest.raises(KindError, match="text: found one text; wanted a list of them"):
+        translator.translations("x")
+
+
+@pytest.mark.parametrize("name", ["beam", "nbest"])
+def test_a_beam_that_would_not_end_is_refused(translator, name):
+    with pytest.raises(ArgumentError, match=f"{name}: found 1000000; wanted .* from 1 to 64"):
+        translator.translations(["Hi."], **{name: 10**6})
+    assert translator.translations(["it"], **{name: 64})
+
+
 def test_languages_and_options_that_there_are_not_are_named(translator):
     with pytest.raises(ArgumentError, match="to: found 'es'; wanted fr or de"):
         translator.translate("it", "es")

@@ -139,6 +139,15 @@ def test_a_file_that_holds_no_vocabulary_is_named(tmp_path, held):
         Vocabulary.read(path)
 
 
+@pytest.mark.parametrize("characters", [{}, [], None, 7, "x", "", list("abc")])
+def test_characters_that_training_cannot_have_seen_are_refused(vocabulary, tmp_path, characters):
+    path = tmp_path / "vocabulary.json"
+    vocabulary.save(path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "characters": characters}))
+    with pytest.raises(ModelError, match=r"vocabulary\.json holds no vocabulary: its characters"):
+        Vocabulary.read(path)
+
+
 def test_a_vocabulary_without_the_special_pieces_is_refused(tmp_path, vocabulary):
     path = tmp_path / "vocabulary.json"
     vocabulary.save(path)

@@ -231,7 +231,7 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _texts(texts: Sequence[str], name: str = "text") -> list[str]:
+def _texts(texts: Any, name: str = "text") -> list[str]:
     if isinstance(texts, str):
         raise KindError(f"{name}: found one text; wanted a list of them")
     if isinstance(texts, bytes) or not isinstance(texts, Sequence):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from clearhead.core.observation import Observation, Observe
 from clearhead.errors import ArgumentError, ModelError, TextError
 from clearhead.layer.norm import layer_norm
 from clearhead.model.encoded import check_unicode
+from clearhead.model.files import read_json
 from clearhead.model.words import words
 from clearhead.record.words import Piece
 
@@ -194,12 +194,7 @@ def _kind(folder: Path) -> Any:
     """The ``model_type`` in the folder's config."""
     if not folder.is_dir():
         raise ModelError(f"{folder} is no folder; wanted one with config.json and its weights")
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{folder} holds no config.json: it is no model folder") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{folder / 'config.json'} cannot be read as JSON: {error}") from error
+    config = read_json(folder / "config.json")
     return config.get("model_type") if isinstance(config, dict) else None
 
 
