@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from clearhead.cli import manners
 
@@ -154,6 +155,49 @@ def test_closed_streams_are_no_accident(folder):
     line = f'"{sys.executable}" -m clearhead "It ran." --model "{folder}" >&-; echo $? >&2'
     found = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60)
     assert found.stderr == b"0\n"
+
+
+@pytest.mark.parametrize("arguments", ['""', "translate --model /none It.", "translate"])
+def test_a_closed_stderr_sends_no_message_to_stdout(folder, arguments):
+    model = f'--model "{folder}"' if arguments == "translate" else ""
+    line = f'printf "%5000s\\n" | tr " " "x" | "{sys.executable}" -m clearhead {arguments} {model}'
+    with_stderr = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60)
+    assert with_stderr.stderr.startswith(b"clearhead")
+    without = subprocess.run(["sh", "-c", f"{line} 2>&-"], capture_output=True, timeout=60)
+    assert (without.returncode, without.stdout) == (with_stderr.returncode, with_stderr.stdout)
+
+
+def test_a_stderr_that_cannot_be_written_changes_no_status(process, tmp_path):
+    with open("/dev/full", "w") as full:
+        found = process("It ran.", "--model", str(tmp_path), stdout=subprocess.PIPE,
+                        capture_output=False, stderr=full)  # fmt: skip
+    assert (found.returncode, found.stdout) == (2, b"")
+
+
+def test_names_from_a_file_send_nothing_to_the_terminal(command, folder, tmp_path):
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    held = load_file(folder / "model.safetensors")
+    save_file({**held, "\x1b]0;owned\x07": held["embedding"]}, tmp_path / "model.safetensors")
+    found = command("look", "It ran.", "--model", tmp_path)
+    assert found.status == 2
+    assert "\\x1b]0;owned\\x07 is not of this model" in found.err
+    assert "\x1b" not in found.err
+    manners.say("a \x1b[2J b")
+    found = command("machine", "\x1b[2J")
+    assert "\x1b" not in found.err
+
+
+@pytest.mark.parametrize("command_name", ["look", "translate"])
+@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "model.safetensors"])
+def test_a_pipe_in_a_models_folder_is_not_waited_for(process, folder, tmp_path, name, command_name):
+    for file in folder.iterdir():
+        if file.name != name:
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    os.mkfifo(tmp_path / name)
+    found = process(command_name, "It ran.", "--model", str(tmp_path))
+    assert (found.returncode, found.stdout) == (2, b"")
+    assert f"{name} is no regular file; wanted one that can be read".encode() in found.stderr
 
 
 def test_looking_and_translating_need_no_torch(process, folder):

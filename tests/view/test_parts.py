@@ -10,7 +10,6 @@ from clearhead.view.parts import (
     fitted,
     paragraph,
     percent,
-    printable,
     printed_width,
     shortened,
 )
@@ -49,22 +48,6 @@ def test_a_bar_is_as_long_as_its_share(share):
 )  # fmt: skip
 def test_shares_are_told_in_whole_per_cent(share, told):
     assert percent(share) == told
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\nb\tc", "a b c"),
-        ("\x1b[2J", "\\x1b[2J"),
-        ("\x00\x07", "\\x00\\x07"),
-        ("\u202eevil", "\\u202eevil"),
-        ("a\u2028b", "a\\u2028b"),
-        ("\U000e0041", "\\U000e0041"),
-        ("👩\u200d💻 é [bold]", "👩\u200d💻 é [bold]"),
-    ],
-)
-def test_text_from_outside_moves_no_cursor_and_hides_nothing(text, shown):
-    assert printable(text) == shown
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from clearhead.errors import ClearheadError, TrainingError
+from clearhead.view.characters import printable
 
 __all__ = ["run", "say", "small_products", "write"]
 
@@ -26,8 +28,9 @@ def run(arguments: Sequence[str]) -> int:
     """
     from clearhead.cli.commands import clearhead
 
-    if sys.stdout is None:  # closed by who started this process
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who started this process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # never die of a character
@@ -62,8 +65,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def say(text: str) -> None:
-    """A remark on stderr, in one line."""
-    print(f"clearhead: {' '.join(text.split())}", file=sys.stderr)
+    """A remark on stderr, in one line that moves no cursor, whatever file its words are from."""
+    _tell("clearhead", text)
 
 
 def write(text: str) -> None:
@@ -89,8 +92,13 @@ def small_products() -> None:
 
 
 def _fail(text: str, status: int, command: str = "clearhead") -> int:
-    print(f"{command}: {' '.join(text.split())}", file=sys.stderr)
+    _tell(command, text)
     return status
+
+
+def _tell(command: str, text: str) -> None:
+    with contextlib.suppress(OSError):  # nobody is left to be told
+        print(f"{command}: {printable(' '.join(text.split()))}", file=sys.stderr)
 
 
 def _of_system(error: OSError) -> str:

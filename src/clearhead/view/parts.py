@@ -1,16 +1,17 @@
-"""What the views in a terminal are made of: bars, shares, and text that is safe to print."""
+"""What the views in a terminal are made of: bars, shares, and text in columns."""
 
 from __future__ import annotations
 
 import errno
 import sys
-import unicodedata
 from collections.abc import Iterable
 from typing import IO, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
+
+from clearhead.view.characters import printable
 
 __all__ = [
     "ACCENT",
@@ -23,7 +24,6 @@ __all__ = [
     "fitted",
     "paragraph",
     "percent",
-    "printable",
     "printed_width",
     "shortened",
 ]
@@ -36,7 +36,6 @@ QUIET = "color(243)"  # #767676
 STRONG = "bold"
 
 _MOST = 100  # columns: longer lines tire the eye
-_JOINING = frozenset("\u200c\u200d")  # within emoji and Arabic or Indic words
 _ROUNDED_DOWN = 0.005
 
 
@@ -93,16 +92,6 @@ def percent(share: float) -> str:
     return f"{round(100 * share)} %"
 
 
-def printable(text: str) -> str:
-    """Text that moves no cursor, turns no line round and hides nothing: odd characters by code.
-
-    Example:
-        >>> printable("a\\tb\\x1b[31m")
-        'a b\\\\x1b[31m'
-    """
-    return "".join(map(_printable, text))
-
-
 def printed_width(text: str) -> int:
     """How many columns a printable text takes."""
     return cell_len(text)
@@ -140,19 +129,3 @@ def shortened(text: str, most: int = 2_000) -> str:
         'aaaaaaaaaa… (50 characters)'
     """
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
-
-
-def _printable(character: str) -> str:
-    if character in "\t\n":
-        return " "
-    category = unicodedata.category(character)
-    if category in ("Zl", "Zp") or (category[0] == "C" and character not in _JOINING):
-        code = ord(character)
-        return (
-            f"\\x{code:02x}"
-            if code < 256
-            else f"\\u{code:04x}"
-            if code < 65536
-            else f"\\U{code:08x}"
-        )
-    return character

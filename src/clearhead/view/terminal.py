@@ -13,6 +13,7 @@ from clearhead.record.census import GUIDED_WORD, census, telling_links
 from clearhead.record.choice import Choice
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
+from clearhead.view.characters import printable
 from clearhead.view.parts import (
     ACCENT,
     GUIDED,
@@ -24,7 +25,6 @@ from clearhead.view.parts import (
     fitted,
     paragraph,
     percent,
-    printable,
     printed_width,
     shortened,
 )
