@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -89,7 +90,8 @@ def stdin_bytes() -> Iterable[bytes]:
 def input_lines(stream: Iterable[bytes]) -> Iterator[tuple[str, str]]:
     """Lines of a stream, as (text, what ended it): "\\n", or "\\r\\n"; the last may lack it.
 
-    Only "\\n" ends a line: U+2028, U+0085, a form feed or NUL are characters like any other.
+    Only "\\n" ends a line: U+2028, U+0085, a form feed or NUL are characters like any other. A
+    byte order mark before the first line, as some editors set it, is no part of the text.
 
     Raises:
         TextError: a line that is not UTF-8; those before it have been given.
@@ -99,6 +101,10 @@ def input_lines(stream: Iterable[bytes]) -> Iterator[tuple[str, str]]:
         [('a\\u2028b', '\\n'), ('', '\\r\\n'), ('c', '\\n')]
     """
     for number, line in enumerate(stream, 1):
+        if number == 1 and line.startswith(BOM_UTF8):
+            line = line.removeprefix(BOM_UTF8)
+            if not line:
+                return
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
