@@ -53,8 +53,10 @@ def test_sinks_are_a_number_per_head():
     assert checked_sinks(torch.tensor(2.0), "float32", 2).tolist() == [2, 2]
     with pytest.raises(ShapeError, match=r"found shape \(3,\); wanted \(4,\)"):
         checked_sinks(np.zeros(3, np.float32), "float32", 4)
-    with pytest.raises(KindError, match="sinks: found kind float64 beside a query of float32"):
+    with pytest.raises(KindError, match=r"sinks: found kind float64 .* wanted float32, since"):
         checked_sinks(np.zeros(4), "float32", 4)
+    with pytest.raises(KindError, match="wanted float16 or float32, since"):
+        checked_sinks(np.zeros(4), "float16", 4)
 
 
 def test_whole_numbers_are_no_booleans_and_no_floats():
@@ -63,5 +65,7 @@ def test_whole_numbers_are_no_booleans_and_no_floats():
         whole_number(True, "top", 0)
     with pytest.raises(KindError, match=r"top: found 1\.5"):
         whole_number(1.5, "top", 0)
-    with pytest.raises(ArgumentError, match="top: found -1"):
+    with pytest.raises(ArgumentError, match="top: found -1; wanted a whole number of 0 or more"):
         whole_number(-1, "top", 0)
+    with pytest.raises(ArgumentError, match=r"top: found \d+; wanted a whole number below 2\*\*31"):
+        whole_number(2**40, "top", 0)

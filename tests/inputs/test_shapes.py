@@ -30,7 +30,7 @@ def test_no_batch_axis_is_one_sample():
         ((2, 1, 5, 4), (1, 1, 7, 4), (1, 1, 7, 4), r"found batch axes \(1,\).*broadcast_to"),
         ((3, 5, 4), (2, 7, 4), (2, 7, 4), "found 3 and 2 .* a multiple of 2"),
         ((2, 5, 4), (4, 7, 4), (4, 7, 4), "found 2 and 4 .* a multiple of 4"),
-        ((2, 5, 4), (0, 7, 4), (0, 7, 4), "found 2 and 0"),
+        ((2, 5, 4), (0, 7, 4), (0, 7, 4), "found 2 and 0 .* wanted at least one key head"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_shapes(query, key, value, text):

@@ -2,6 +2,7 @@
 
 import inspect
 
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -112,8 +113,9 @@ def test_widths_and_heads_that_do_not_fit_are_refused():
         with pytest.raises(KindError, match="wanted a whole number of 1 or more"):
             ch.MultiHeadAttention(*sizes)
     for name in ("kv_heads", "head_width"):
-        with pytest.raises(ArgumentError, match=f"{name}: found -1; wanted a whole number"):
-            ch.MultiHeadAttention(8, 2, **{name: -1})
+        for size in (-1, 0):
+            with pytest.raises(ArgumentError, match=f"{name}: found {size}; wanted a whole number"):
+                ch.MultiHeadAttention(8, 2, **{name: size})
 
 
 def test_input_of_another_width_is_refused_by_name(layer):
@@ -134,6 +136,18 @@ def test_what_is_no_array_of_the_weights_library_is_refused_by_name(layer):
             call(x.tolist())
         with pytest.raises(KindError, match="x: found torch beside weights of NumPy"):
             call(torch.from_numpy(x))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float16, ml_dtypes.bfloat16])
+def test_nothing_is_promoted_silently(layer, kind):
+    x, wide = np.zeros((1, 2, 24), np.float32), np.zeros((1, 2, 24), kind)
+    name = np.dtype(kind).name
+    for call in (layer, layer.steps):
+        with pytest.raises(KindError, match=f"x: found kind {name} beside weights of float32"):
+            call(wide)
+        with pytest.raises(KindError, match=f"memory: found kind {name} beside weights"):
+            call(x, wide)
+    assert ch.MultiHeadAttention(24, 4, dtype=np.float64)(np.zeros((1, 2, 24))).dtype == np.float64
 
 
 def test_call_and_steps_take_the_same_in_the_same_order(layer):

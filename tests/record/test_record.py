@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clearhead.core.observation import Observation
-from clearhead.errors import ArgumentError
+from clearhead.errors import ArgumentError, KindError
 from clearhead.record.choice import Choice
 from clearhead.record.record import Record
 from clearhead.record.sight import Sight
@@ -55,6 +55,14 @@ def test_links_can_be_narrowed(record):
 def test_a_place_that_is_not_there_is_refused(record, place, message):
     with pytest.raises(ArgumentError, match=message):
         record.links(**place)
+
+
+@pytest.mark.parametrize("place", ["a", 1.0, True, [0]])
+def test_a_place_that_is_no_number_is_refused(record, place):
+    for name in ("layer", "head"):
+        with pytest.raises(KindError, match=f"{name}: found .*; wanted a whole number, 0 … "):
+            record.links(**{name: place})
+    assert record.links(layer=np.int64(1)) == record.links(layer=1)
 
 
 def test_what_special_pieces_took_is_a_remainder(record):

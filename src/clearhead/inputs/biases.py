@@ -19,6 +19,7 @@ from clearhead.inputs.arrays import (
     namespace,
 )
 from clearhead.inputs.conditions import Anchor
+from clearhead.inputs.options import beside
 from clearhead.inputs.shapes import Sizes, broadcasts, show
 
 __all__ = ["Alibi", "alibi", "alibi_bias", "alibi_slopes", "bias_view", "checked_bias"]
@@ -113,8 +114,8 @@ def checked_bias(bias: Array, kind_of_query: str, sizes: Sizes) -> Array:
     found = kind(bias, "bias")
     if found not in (kind_of_query, "float32"):
         raise KindError(
-            f"bias: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} "
-            "or float32, since nothing is promoted silently; convert it"
+            f"bias: found kind {found} beside a query of {kind_of_query}; wanted "
+            f"{beside(kind_of_query)}, since nothing is promoted silently; convert it"
         )
     if not broadcasts(bias.shape, sizes.scores):
         raise ShapeError(

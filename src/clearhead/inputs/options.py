@@ -12,7 +12,9 @@ from clearhead.errors import ArgumentError, KindError, ShapeError
 from clearhead.inputs.arrays import Array, is_array, kind
 from clearhead.inputs.shapes import show
 
-__all__ = ["checked_scale", "checked_sinks", "checked_softcap", "whole_number"]
+__all__ = ["beside", "checked_scale", "checked_sinks", "checked_softcap", "whole_number"]
+
+_MOST = 2**31  # sizes and counts are 32-bit numbers in the kernels
 
 
 def checked_scale(scale: Any, d_k: int) -> float:
@@ -46,8 +48,8 @@ def checked_sinks(sinks: Array, kind_of_query: str, heads: int) -> Array:
     found = kind(sinks, "sinks")
     if found not in (kind_of_query, "float32"):
         raise KindError(
-            f"sinks: found kind {found} beside a query of {kind_of_query}; wanted {kind_of_query} "
-            "or float32, since nothing is promoted silently; convert them"
+            f"sinks: found kind {found} beside a query of {kind_of_query}; wanted "
+            f"{beside(kind_of_query)}, since nothing is promoted silently; convert them"
         )
     if tuple(sinks.shape) not in ((heads,), ()):
         raise ShapeError(
@@ -55,6 +57,15 @@ def checked_sinks(sinks: Array, kind_of_query: str, heads: int) -> Array:
             "query head"
         )
     return sinks if sinks.ndim else sinks.reshape(1).repeat(heads)
+
+
+def beside(kind_of_query: str) -> str:
+    """The kinds that biases and sinks may have, as messages say it.
+
+    >>> beside("float16"), beside("float32")
+    ('float16 or float32', 'float32')
+    """
+    return "float32" if kind_of_query == "float32" else f"{kind_of_query} or float32"
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
@@ -67,8 +78,10 @@ def whole_number(value: Any, name: str, least: int) -> int:
         raise KindError(
             f"{name}: found {value!r}; wanted a whole number of {least} or more"
         ) from None
-    if not least <= number < 2**31:
+    if number < least:
         raise ArgumentError(f"{name}: found {number}; wanted a whole number of {least} or more")
+    if number >= _MOST:
+        raise ArgumentError(f"{name}: found {number}; wanted a whole number below 2**31")
     return number
 
 

@@ -82,9 +82,10 @@ def sizes(query: Array, key: Array, value: Array) -> Sizes:
             f"{show(q[:-3])}; use broadcast_to, which copies nothing, to share keys in a batch"
         )
     if heads != kv_heads and (not kv_heads or heads % kv_heads):
+        wanted = f"a multiple of {kv_heads} query heads" if kv_heads else "at least one key head"
         raise ShapeError(
             f"query heads and key heads: found {heads} and {kv_heads} (axis -3 of {show(q, k)}); "
-            f"wanted a multiple of {kv_heads} query heads, since query head h uses key head "
+            f"wanted {wanted}, since query head h uses key head "
             "h // (heads / key heads); check that the axes are (..., heads, positions, width)"
         )
     return Sizes(q[:-3], heads, kv_heads, queries, keys, d_k, d_v)

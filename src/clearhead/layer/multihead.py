@@ -117,7 +117,9 @@ class MultiHeadAttention:
                 "many query heads share each of them; choose another"
             )
         self.width, self.heads, self.kv_heads = width, heads, shared
-        self.head_width = whole_number(head_width or width // heads, "head_width", 1)
+        self.head_width = whole_number(
+            width // heads if head_width is None else head_width, "head_width", 1
+        )
         rng = np.random.default_rng(seed)
         query_width, key_width = heads * self.head_width, self.kv_heads * self.head_width
         self.w_q = _glorot(rng, width, query_width, dtype)
@@ -190,6 +192,12 @@ class MultiHeadAttention:
                 raise KindError(
                     f"{name}: found {_library(given)} beside weights of {_library(self.w_q)}; "
                     "wanted one library; convert either"
+                )
+            if kind(given, name) != kind(self.w_q, "w_q"):
+                raise KindError(
+                    f"{name}: found kind {kind(given)} beside weights of {kind(self.w_q)}; wanted "
+                    "one kind, since nothing is promoted silently; convert either, or make the "
+                    "layer with dtype="
                 )
 
     def __repr__(self) -> str:

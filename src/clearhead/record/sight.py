@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.core.observation import Observation
-from clearhead.errors import ArgumentError
+from clearhead.errors import ArgumentError, KindError
 from clearhead.inputs.arrays import as_numpy
 from clearhead.record.words import Words
 
@@ -137,10 +137,14 @@ class Sight:
 
 
 def _check_place(sight: Sight, layer: int | None, head: int | None) -> None:
-    """Raises ArgumentError where there is no such layer or head."""
+    """Raises ArgumentError where there is no such layer or head, KindError for no number."""
     for name, found, count in (
         ("layer", layer, len(sight.observations)),
         ("head", head, sight.heads),
     ):
-        if found is not None and not 0 <= found < count:
+        if found is None:
+            continue
+        if isinstance(found, bool) or not hasattr(found, "__index__"):
+            raise KindError(f"{name}: found {found!r}; wanted a whole number, 0 … {count - 1}")
+        if not 0 <= found < count:
             raise ArgumentError(f"{name}: found {found}; wanted 0 … {count - 1}")
