@@ -12,6 +12,7 @@
 #include "kernels/observe.h"
 #include "kernels/softmax.h"
 #include "kernels/tile.h"
+#include "kernels/unlisted.h"
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -98,11 +99,13 @@ void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Nor
     const Observe& see = r.observe;
     const int64_t width = round_up(r.d_v, L);
     T sink[kRowsPerBlock], m[kRowsPerBlock], inverse[kRowsPerBlock], factor[kRowsPerBlock];
-    T lse[kRowsPerBlock], entropy[kRowsPerBlock];
+    T of_z[kRowsPerBlock], entropy[kRowsPerBlock];
+    double shift[kRowsPerBlock];
     int64_t row[kRowsPerBlock];
     for (int lane = 0; lane < b.columns * L; ++lane) {
         const int from = lane < b.count ? lane : 0;
-        sink[lane] = r.sinks ? static_cast<T>(r.sinks[b.head[from]]) : minus_infinity;
+        shift[lane] = r.slopes ? slant_of(r, b, sample, from).shift : 0;
+        sink[lane] = r.sinks ? to_log2<T>(r, r.sinks[b.head[from]] - shift[lane]) : minus_infinity;
         row[lane] = (sample * r.heads + b.head[from]) * r.queries + b.position[from];
     }
     const auto none = V::all(minus_infinity);
@@ -113,7 +116,7 @@ void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Nor
         auto most = before, extra = V::zero(), shrink = V::all(1), gap = V::zero();
         auto base = V::select(V::equal(most, none), V::zero(), most);
         if (r.sinks) {
-            const auto of_sink = V::mul(V::load(sink + at), V::all(T(kLog2E)));
+            const auto of_sink = V::load(sink + at);
             most = V::max(of_sink, before);
             base = V::select(V::equal(most, none), V::zero(), most);
             gap = cut<T>(V::sub(before, base));
@@ -126,24 +129,31 @@ void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Nor
         V::store(inverse + at, part);
         V::store(factor + at, V::mul(part, shrink));
         if (!see.lse && !see.entropy) continue;
-        const auto of_z = ln<T>(z);
-        V::store(lse + at,
-                 V::select(live, V::fma(base, V::all(T(kLn2)), of_z), V::load(sink + at)));
+        const auto logs = ln<T>(z);
+        V::store(of_z + at, logs);
         if (!see.entropy) continue;
         const auto slope = b.first ? V::zero() : V::fma(sums, gap, V::load(b.t + at));
-        const auto inner = V::fma(slope, V::all(T(-kLn2)), V::mul(sums, of_z));
+        const auto inner = V::fma(slope, V::all(T(-kLn2)), V::mul(sums, logs));
         V::store(entropy + at, V::select(live, V::mul(V::mul(inner, shrink), part), V::zero()));
     }
     for (int lane = 0; lane < b.count; ++lane) {
         write_row(r, row[lane], b.o + lane * width, factor[lane], b.live[lane], w.line);
         if (see.visible) see.visible[row[lane]] = b.live[lane];
-        if (see.lse) static_cast<T*>(see.lse)[row[lane]] = lse[lane];
+        if (see.lse) {
+            const double of_sink = r.sinks ? r.sinks[b.head[lane]] : -__builtin_inf();
+            const bool sunk = r.sinks && m[lane] == sink[lane];  // the sink is the largest
+            const double most = sunk ? of_sink : from_log2<T>(r, m[lane]) + shift[lane];
+            static_cast<T*>(see.lse)[row[lane]] =
+                static_cast<T>(!b.live[lane] ? of_sink : absolute<T>(most, of_z[lane]));
+        }
         if (see.entropy) static_cast<T*>(see.entropy)[row[lane]] = entropy[lane];
         if (!n.largest) continue;
         static_cast<T*>(n.largest)[row[lane]] = m[lane];
         static_cast<T*>(n.inverse)[row[lane]] = inverse[lane];
     }
-    if (see.top) write_top(b, r, row, m, inverse);
+    if (!see.top) return;
+    write_top(b, r, row, m, inverse);
+    if (r.keys) list_the_rest(w.tile, b, r, sample, row, inverse);
 }
 
 template <class T, bool entropy>

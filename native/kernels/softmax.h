@@ -6,13 +6,13 @@
 //   t     = decay * (t + l * (m - m')) + sum over j of p[j] * (s[j] - m')        for the entropy
 //   l     = decay * l + sum over j of p[j]
 //
-// Order: a register of queries at a time, down the keys; each sum of a tile starts from zero. No
-// term of t is above 0, so the entropy
+// Order: a register of queries at a time, down the keys; each sum of a tile starts from zero. At
+// the end forward.cpp makes of them, with Z = l + 2^(sink - m) and all weights p / Z,
 //
-//   H = ln Z - ln 2 * t / Z ... of the weights p / Z:   (l / Z) * ln Z' - ln 2 * t / Z
+//   lse = ln 2 * m + ln Z            entropy = (l * ln Z - ln 2 * t) / Z
 //
-// loses no digit by cancellation; Z is l, with the sink in it where there is one. A masked score
-// is -inf, its p exactly 0; where all scores so far are masked, m' is taken as 0.
+// No term of t is above 0 and Z is at least 1, so no digit of the entropy is lost by cancellation.
+// A masked score is -inf, its p exactly 0; where all scores so far are masked, m' is taken as 0.
 #pragma once
 
 #include "kernels/block.h"

@@ -24,7 +24,8 @@ struct Kernels {
     // task of a sweep.
     size_t (*forward_scratch)(const Request&, int64_t rows);
     size_t (*sweep_scratch)(const Request&);
-    // out, visible, top, entropy, lse and the normalisers of up to kRowsPerTask rows.
+    // out, visible, top, entropy, lse and the normalisers of the rows of a task, at most
+    // kBlocksPerTask * kRowsPerBlock.
     void (*forward)(const Request&, const Task&, const Normalisers&, void* scratch);
     // received and map of a range of keys, over all queries.
     void (*sweep_keys)(const Request&, const Task&, const Normalisers&, void* scratch);
