@@ -12,7 +12,7 @@ END, SLOT, OTHER_SLOT, SPACE, A, B, C = 0, 3, 4, 5, 6, 7, 8
 
 def run(toy, table, source=(A, END), **options):
     """Searches where the next piece depends on the last one alone: table[last] are its scores."""
-    beams = Beams([list(source)], toy.pieces, Search(**options))
+    beams = Beams([list(source)], toy.pieces, Search(**{"alpha": 1.0, **options}))
     last = np.full((1, 1), 2)
     for _ in range(200):
         scores = np.array([table.get(int(piece), row()) for piece in last[0]], np.float32)

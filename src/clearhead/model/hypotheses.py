@@ -61,7 +61,8 @@ class Search:
     Attributes:
         beam: K, how many hypotheses go on, at most 64; 1 is greedy.
         nbest: how many to return, at most 64; more than ``beam`` widens the beam.
-        alpha: α of the length normalisation; 0 is none, which prefers short text.
+        alpha: α of the length normalisation; 0 is none, which prefers short text. 1.4 was the best
+            of 0.6 to 1.6 on ``tatoeba-own-dev``, French and German together.
         shortest: pieces before the end may be chosen.
         longest: pieces at most; None is half as many again as the source has, and sixteen.
         batch: sentences at once; None is as many as make some 256 hypotheses.
@@ -72,7 +73,7 @@ class Search:
 
     beam: int = 4
     nbest: int = 1
-    alpha: float = 1.0
+    alpha: float = 1.4
     shortest: int = 1
     longest: int | None = None
     batch: int | None = None
