@@ -31,6 +31,11 @@ def test_the_steps_come_by_name_and_in_order(found):
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("width", [40, 48, 56, 80])
+def test_lines_fit_the_terminal_down_to_40_columns(found, width):
+    assert max(printed_width(line) for line in shown(found, width).splitlines()) <= width
+
+
 def test_shapes_are_the_models_own(found):
     text, n = shown(found), len(found.record.pieces)
     for shape in (f"({n}, 16)", f"({n}, 8)", f"({n}, {n})", f"({n}, {n}, 8)"):

@@ -32,6 +32,14 @@ def record(translator):
     return look(SENTENCE, translator)
 
 
+@pytest.mark.parametrize("width", [40, 48, 57, 58, 80])
+def test_lines_fit_the_terminal_down_to_40_columns(translator, width):
+    record = look(SENTENCE, translator, cross=True)
+    for text in (shown(record, width), shown(record, width, words=("it", "because"))):
+        assert max(printed_width(line) for line in text.splitlines()) <= width
+        assert "guided" in text
+
+
 def rows(text):
     """The lines of the table: a word, what it looks at, a bar, per cent, layer, head, end mark."""
     lines = text.splitlines()

@@ -30,6 +30,7 @@ __all__ = ["show_steps"]
 _INDENT = 5
 _LABEL = 19  # columns of the longest label, "value of …" and a word
 _LONGEST_NAME = 12
+_SHORTEST_BAR = 5  # columns; where there are fewer, none is drawn
 _TOLD = 3  # keys and values whose numbers are written out
 
 
@@ -52,7 +53,7 @@ def _opening(trace: Trace, console: Console) -> Iterator[Text]:
     yield from paragraph(console, line.append(": every step with the model's own numbers."))
     yield Text()
     n, width = trace.x.shape
-    yield _title("0", "what enters", "X", f"({n}, {width})", console)
+    yield from _title("0", "what enters", "X", f"({n}, {width})", console)
     yield from _says(
         console, f"The sentence was cut into {n} pieces; each is a vector of {width} numbers."
     )
@@ -64,7 +65,7 @@ def _projections(trace: Trace, console: Console) -> Iterator[Text]:
     n, d_k = trace.steps.queries.shape[1:]
     d_v = trace.steps.values.shape[-1]
     shape = f"({n}, {d_k})" if d_k == d_v else f"({n}, {d_k}) ({n}, {d_v})"
-    yield _title("1", "queries, keys, values", "Q = X W_Q, K = X W_K, V = X W_V", shape, console)
+    yield from _title("1", "queries, keys, values", "Q = X W_Q, K = X W_K, V = X W_V", shape, console)
     size = " × ".join(map(str, trace.matrices["w_q"].shape))
     yield from _says(
         console,
@@ -87,19 +88,19 @@ def _scores_and_weights(trace: Trace, console: Console) -> Iterator[Text]:
         f"{a:.2f}·{b:.2f}" for a, b in zip(trace.row("queries")[:2], key, strict=False)
     )
     products = f"{first} + … = {trace.row('scores')[best]:.3f}"
-    yield _title("2", "scores", "Q Kᵀ", f"({n}, {n})", console)
+    yield from _title("2", "scores", "Q Kᵀ", f"({n}, {n})", console)
     yield from _says(
         console,
         f"The query of “{word}” times each key, number by number, added up: how much focus it puts "
         f"there. With {_piece(trace, best)}: {products}.",
     )
     yield Text()
-    yield _title("3", "scaled_scores", "scores / √d_k", f"({n}, {n})", console)
+    yield from _title("3", "scaled_scores", "scores / √d_k", f"({n}, {n})", console)
     yield from _says(
         console, f"Divided by √{d_k} = {np.sqrt(d_k):g}, so that gradients stay stable."
     )
     yield Text()
-    yield _title("4", "weights", "softmax over j", f"({n}, {n})", console)
+    yield from _title("4", "weights", "softmax over j", f"({n}, {n})", console)
     scaled = trace.row("scaled_scores")
     total = float(np.exp(scaled - scaled.max()).sum())
     yield from _says(
@@ -117,31 +118,35 @@ def _table(trace: Trace, console: Console) -> Iterator[Text]:
     scaled = trace.row("scaled_scores")
     names = [_piece(trace, j) for j in range(len(weights))]
     wide = max(5, max(printed_width(name) for name in names))
-    head = f"{fitted('piece', wide)}{'score':>10}{'scaled':>10}{'weight':>9}"
+    room = console.width - _INDENT - wide - 33
+    drawn = room >= _SHORTEST_BAR
+    columns = (10, 10, 9) if drawn else (9, 9, 7)
+    wide = wide if drawn else max(min(wide, console.width - _INDENT - sum(columns)), 5)
+    head = fitted("piece", wide) + _in_columns(("score", "scaled", "weight"), columns)
     yield Text(" " * _INDENT).append(head, QUIET)
-    room = max(console.width - _INDENT - wide - 33, 5)
     strongest = _strongest(trace)
     for j, name in enumerate(names):
         line = Text(" " * _INDENT)
         line.append(fitted(name, wide), STRONG if j in strongest[:1] else "")
-        line.append(
-            f"{_rounded(scores[j]):10.3f}{_rounded(scaled[j]):10.3f}{percent(weights[j]):>9}  "
-        )
-        yield line.append(bar(weights[j], room, ascii_alone(console)), ACCENT)
-    total = f"{fitted('sum', wide)}{'':20}{percent(round(float(weights.sum()), 9)):>9}"
-    yield Text(" " * _INDENT).append(total, QUIET)
+        numbers = f"{_rounded(scores[j]):.3f}", f"{_rounded(scaled[j]):.3f}"
+        line.append(_in_columns((*numbers, percent(weights[j])), columns))
+        if drawn:
+            line.append("  ").append(bar(weights[j], room, ascii_alone(console)), ACCENT)
+        yield line
+    total = _in_columns(("", "", percent(round(float(weights.sum()), 9))), columns)
+    yield Text(" " * _INDENT).append(fitted("sum", wide) + total, QUIET)
 
 
 def _mixing(trace: Trace, console: Console) -> Iterator[Text]:
     n, d_v = trace.steps.values.shape[1:]
     weights, values = trace.row("weights"), trace.steps.values[trace.head]
-    yield _title("5", "weighted_values", "weights[i, j] · V[j]", f"({n}, {n}, {d_v})", console)
+    yield from _title("5", "weighted_values", "weights[i, j] · V[j]", f"({n}, {n}, {d_v})", console)
     yield from _says(console, "Each value times its weight: keeps what matters, drowns the rest.")
     for j in _strongest(trace):
         label = f"{weights[j]:.3f} · {_piece(trace, j)}"
         yield _numbers(label, weights[j] * values[j], console)
     yield Text()
-    yield _title("6", "head_outputs", "Z = sum over j", f"({n}, {d_v})", console)
+    yield from _title("6", "head_outputs", "Z = sum over j", f"({n}, {d_v})", console)
     yield from _says(
         console, f"All {n} of them added up: what this head found for “{_word(trace)}”."
     )
@@ -153,7 +158,7 @@ def _leaving(trace: Trace, console: Console) -> Iterator[Text]:
     heads, n, d_v = trace.steps.head_outputs.shape
     width = trace.steps.output.shape[-1]
     first = trace.head * d_v
-    yield _title("7", "concatenated", f"[Z_0 … Z_{heads - 1}]", f"({n}, {heads * d_v})", console)
+    yield from _title("7", "concatenated", f"[Z_0 … Z_{heads - 1}]", f"({n}, {heads * d_v})", console)
     yield from _says(
         console,
         f"The {heads} heads side by side; this one's numbers are {first} to {first + d_v - 1}.",
@@ -162,7 +167,7 @@ def _leaving(trace: Trace, console: Console) -> Iterator[Text]:
         f"{_piece(trace, trace.query)} from {first}", trace.row("concatenated")[first:], console
     )
     yield Text()
-    yield _title("8", "output", "concatenated · W_O", f"({n}, {width})", console)
+    yield from _title("8", "output", "concatenated · W_O", f"({n}, {width})", console)
     yield from _says(
         console,
         f"A last trained matrix mixes the heads{_biased(trace)}; the layer adds this to what came "
@@ -183,11 +188,20 @@ def _closing(trace: Trace, console: Console) -> Iterator[Text]:
     yield Text()
 
 
-def _title(number: str, name: str, formula: str, shape: str, console: Console) -> Text:
-    line = Text("  ").append(number, ACCENT).append("  ").append(name, STRONG)
-    line.append(f"   {formula}")
+def _title(number: str, name: str, formula: str, shape: str, console: Console) -> Iterator[Text]:
+    """Number, name, formula and, on the right, shape; the formula below where there is no room."""
+    start = Text("  ").append(number, ACCENT).append("  ").append(name, STRONG)
+    line = start.copy().append(f"   {formula}")
+    below = printed_width(line.plain) + len(shape) + 4 > console.width
+    line = start if below else line
     room = console.width - 2 - printed_width(line.plain) - len(shape)
-    return line.append(" " * max(room, 2)).append(shape, QUIET)
+    yield line.append(" " * max(room, 2)).append(shape, QUIET)
+    if below:
+        yield Text(" " * _INDENT).append(formula)
+
+
+def _in_columns(texts: Sequence[str], columns: Sequence[int]) -> str:
+    return "".join(f"{text:>{width}}" for text, width in zip(texts, columns, strict=True))
 
 
 def _says(console: Console, text: str) -> Iterator[Text]:

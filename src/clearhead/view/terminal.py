@@ -38,6 +38,7 @@ _BEST = "its most telling link in"
 _FAINT = 0.005  # below, a link is not drawn
 _LONGEST_NAME = 14
 _ROOMY = 72  # columns; below, the mass set aside is not shown line by line
+_NARROW = 58  # columns; below, there are no bars either
 
 
 def show(record: Record, choice: Choice | None = None, *, console: Console | None = None) -> None:
@@ -175,12 +176,12 @@ def _in_one_head(
     others = [j for j in others if j == others[0] or row[j] >= _FAINT]
     special, own = float(sight.special[place][index]), float(row[index])
     rest = max(1 - special - own - float(sum(row[j] for j in others)), 0.0)
-    title = Text("  ").append(f"layer {place[0]} · head {place[1]}", ACCENT)
+    title = Text().append(f"layer {place[0]} · head {place[1]}", ACCENT)
     if place in record.guided:
         title.append("  guided", GUIDED)
     elif mostly != "other words":
         title.append(f"  mostly looks at {mostly}", QUIET)
-    yield title
+    yield from paragraph(console, title)
     wide = _name_width(record.words)
     room = max(min(console.width - wide - 16, 40), 8)
     for j in others:
@@ -188,7 +189,7 @@ def _in_one_head(
         line.append(fitted(bar(row[j], room, ascii_alone(console)), room), ACCENT)
         yield line.append(fitted(percent(row[j]), 7, right=True))
     left = f"{special_name(record)} {percent(special)}, all else {percent(rest)}"
-    yield Text("    ").append(f"itself {percent(own)}, {left}", QUIET)
+    yield from paragraph(console, f"itself {percent(own)}, {left}", QUIET, indent=4)
 
 
 def _about_guiding(record: Record, console: Console) -> Iterator[Text]:
@@ -225,8 +226,14 @@ def _name_width(words: Iterable[str]) -> int:
 
 
 def _columns(words: Iterable[str], width: int, aside: int) -> tuple[int, ...]:
-    """Widths of: word, looks at, bar, weight, layer, head and, where there is room, special."""
+    """Widths of: word, looks at, bar, weight, layer, head and, where there is room, special.
+
+    A column of 0 is left out.
+    """
     name = _name_width(words) if width >= _ROOMY else 8
+    if width < _NARROW:  # one space between columns, and the words share what is left
+        name = min(max((width - 2 - 15 - 4 - 1 - len("guided")) // 2, 6), 8)
+        return name, name, 0, 6, 5, 4
     fixed = (name, name, 0, 6, 5, 4, *([aside] if width >= _ROOMY else []))
     room = width - 2 - sum(fixed) - 2 * len(fixed) - len("guided")
     return (*fixed[:2], max(min(room, 30), 6), *fixed[3:])
@@ -237,8 +244,10 @@ def _row(
 ) -> Text:
     styles = ("", STRONG, ACCENT, "", QUIET, QUIET, QUIET)
     line = Text("  ")
+    gap = "  " if columns[2] else " "
     for at, (text, width) in enumerate(zip(texts, columns, strict=False)):
-        line.append(fitted(text, width, right=at > 2), style or styles[at]).append("  ")
+        if width:
+            line.append(fitted(text, width, right=at > 2), style or styles[at]).append(gap)
     if guided:
         line.append("guided", GUIDED)
     line.rstrip()
