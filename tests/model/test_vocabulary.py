@@ -100,6 +100,12 @@ def test_addresses_are_carried_over_whole(vocabulary):
     assert vocabulary.slots[1] in again.ids
 
 
+def test_a_row_of_marks_is_carried_over_whole(vocabulary):
+    encoded = vocabulary.encode("Part one" + "." * 40 + "9")
+    assert encoded.slots == ["." * 40]
+    assert len(vocabulary.encode("!" * 16).ids) > 10
+
+
 @pytest.mark.parametrize("text", ["\ud800", "ok \udfff ok"])
 def test_a_lone_surrogate_is_refused_and_its_place_named(vocabulary, text):
     with pytest.raises(TextError, match=r"lone surrogate at character \d.*read the input as UTF-8"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearhead.model.words import LONGEST_WORD, is_no_word, words, words_and_runs
+from clearhead.model.words import LONGEST_WORD, all_words, is_no_word, words, words_and_runs
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,19 @@ def test_a_run_too_long_for_words_counts_as_one():
         ("www.example.org/x, then", ["www.example.org/x", ",", "then"]),
         ("at 5 @ home", ["at", "5", "@", "home"]),
         ("either//or", ["either", "/", "/", "or"]),
+        ("Part 1" + "." * 17 + "9", ["Part", "1", "." * 17, "9"]),
+        ("!?" * 9 + "www.example.org/" + "_" * 17, ["!?" * 9, "www.example.org/" + "_" * 17]),
+        ("a" + "-" * 20 + "b" + "=" * 20, ["a", "-" * 20, "b", "=" * 20]),
     ],
 )
-def test_an_address_counts_as_one(text, wanted):
+def test_an_address_and_a_row_of_marks_count_as_one(text, wanted):
     found = [text[a:b] for a, b in words_and_runs(text)]
     assert found == wanted
     assert [word for word in found if is_no_word(word)] == [w for w in wanted if len(w) > 8]
+    assert all_words(text) is not any(len(word) > 8 for word in wanted)
+
+
+def test_sixteen_marks_in_a_row_are_marks():
+    text = "so" + "." * 16
+    assert all_words(text)
+    assert words_and_runs(text) == words(text)

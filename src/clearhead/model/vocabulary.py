@@ -3,8 +3,8 @@
 Every piece stands for bytes, so any text comes back exactly. Words with characters that training
 hardly saw ("Łódź", "€", "🙂") are not spelt: each is replaced by a *slot*, a piece of its own that
 the model learns to carry over (Luong et al. 2015, "Addressing the rare word problem"), and the word
-is put back in the translation. So are addresses, and runs of more than 100 characters without a
-space, which are no words. Special pieces cannot be written by any text.
+is put back in the translation. So are addresses, more than 16 marks in a row, and runs of more than
+100 characters without a space, which are no words. Special pieces cannot be written by any text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clearhead.model.encoded import Encoded, check_unicode
 from clearhead.model.files import read_json
 from clearhead.model.numbers import Digits
 from clearhead.model.source import SourcePieces
-from clearhead.model.words import LONGEST_WORD, is_no_word, words_and_runs
+from clearhead.model.words import all_words, is_no_word, words_and_runs
 
 __all__ = ["Vocabulary"]
 
@@ -235,10 +235,8 @@ class Vocabulary:
     def _words_to_replace(
         self, text: str, given: list[str] | None, also: Container[str]
     ) -> Iterable[tuple[int, int]]:
-        if given is None and also == () and len(text) <= LONGEST_WORD:
-            plain = "@" not in text and "//" not in text and "www" not in text
-            if plain and self.characters.issuperset(text):
-                return
+        if given is None and also == () and self.characters.issuperset(text) and all_words(text):
+            return
         for start, end in words_and_runs(text):
             word = text[start:end]
             if given is not None:

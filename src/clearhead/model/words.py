@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LONGEST_WORD", "is_no_word", "words", "words_and_runs"]
+__all__ = ["LONGEST_WORD", "all_words", "is_no_word", "words", "words_and_runs"]
 
 LONGEST_WORD = 100
 """Characters of the longest run between spaces that is taken for words."""
 
 # Without the brackets, quotes and marks that stand around it in a sentence.
-_ADDRESS = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|[\w.+-]+@(?=[\w-]+\.))\S*[^\s.,;:!?'\"’”»)\]>]"
-)
+_ADDRESS = r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|[\w.+-]+@(?=[\w-]+\.))\S*[^\s.,;:!?'\"’”»)\]>]"
+_MARKS = r"(?:[^\w\s]|_){17,}"  # a dotted line, a row of dashes: no sentence has as many in a row
+_ROW, _NO_WORD = re.compile(_MARKS), re.compile(f"{_ADDRESS}|{_MARKS}")
 _JOINERS = frozenset("'’-")
 
 
@@ -50,14 +50,14 @@ def words(text: str) -> list[tuple[int, int]]:
 
 def words_and_runs(text: str) -> list[tuple[int, int]]:
     """Where the words are, as :func:`words`, but what is no word counts as one: an address of the
-    web or of mail, and a run too long for words.
+    web or of mail, more than 16 marks in a row, and a run too long for words.
 
     Example:
         >>> text = "See https://example.org/a?b=1, please."
         >>> [text[a:b] for a, b in words_and_runs(text)]
         ['See', 'https://example.org/a?b=1', ',', 'please', '.']
     """
-    if len(text) <= LONGEST_WORD and not _ADDRESS.search(text):
+    if all_words(text):
         return words(text)
     found: list[tuple[int, int]] = []
     for run in re.finditer(r"\S+", text):
@@ -65,23 +65,35 @@ def words_and_runs(text: str) -> list[tuple[int, int]]:
         if end - start > LONGEST_WORD:
             found.append((start, end))
             continue
-        address = _ADDRESS.search(text, start, end)
-        first, last = address.span() if address else (end, end)
-        found += [(start + a, start + b) for a, b in words(text[start:first])]
-        if address:
+        for no_word in _NO_WORD.finditer(text, start, end):
+            first, last = no_word.span()
+            found += [(start + a, start + b) for a, b in words(text[start:first])]
             found.append((first, last))
-        found += [(last + a, last + b) for a, b in words(text[last:end])]
+            start = last
+        found += [(start + a, start + b) for a, b in words(text[start:end])]
     return found
 
 
+def all_words(text: str) -> bool:
+    """Whether a text is short, and holds nothing that is no word.
+
+    Example:
+        >>> all_words("It is."), all_words("It is at www.example.org.")
+        (True, False)
+    """
+    address = "@" in text or "//" in text or "www." in text  # the whole pattern takes its time
+    sought = _NO_WORD if address else _ROW
+    return len(text) <= LONGEST_WORD and sought.search(text) is None
+
+
 def is_no_word(word: str) -> bool:
-    """Whether it is an address or too long for a word, and so nothing to translate.
+    """Whether it is an address, a row of marks or too long for a word: nothing to translate.
 
     Example:
         >>> is_no_word("me@example.org"), is_no_word("me"), is_no_word("x" * 101)
         (True, False, True)
     """
-    return len(word) > LONGEST_WORD or _ADDRESS.fullmatch(word) is not None
+    return len(word) > LONGEST_WORD or _NO_WORD.fullmatch(word) is not None
 
 
 def _goes_on(text: str, at: int) -> bool:

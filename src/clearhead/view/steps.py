@@ -65,7 +65,9 @@ def _projections(trace: Trace, console: Console) -> Iterator[Text]:
     n, d_k = trace.steps.queries.shape[1:]
     d_v = trace.steps.values.shape[-1]
     shape = f"({n}, {d_k})" if d_k == d_v else f"({n}, {d_k}) ({n}, {d_v})"
-    yield from _title("1", "queries, keys, values", "Q = X W_Q, K = X W_K, V = X W_V", shape, console)
+    yield from _title(
+        "1", "queries, keys, values", "Q = X W_Q, K = X W_K, V = X W_V", shape, console
+    )
     size = " × ".join(map(str, trace.matrices["w_q"].shape))
     yield from _says(
         console,
@@ -158,7 +160,9 @@ def _leaving(trace: Trace, console: Console) -> Iterator[Text]:
     heads, n, d_v = trace.steps.head_outputs.shape
     width = trace.steps.output.shape[-1]
     first = trace.head * d_v
-    yield from _title("7", "concatenated", f"[Z_0 … Z_{heads - 1}]", f"({n}, {heads * d_v})", console)
+    yield from _title(
+        "7", "concatenated", f"[Z_0 … Z_{heads - 1}]", f"({n}, {heads * d_v})", console
+    )
     yield from _says(
         console,
         f"The {heads} heads side by side; this one's numbers are {first} to {first + d_v - 1}.",
