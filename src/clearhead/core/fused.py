@@ -70,8 +70,10 @@ def attention(
             that may look at nothing gives 0.
         bias: added to the scaled scores: an array that broadcasts from the right, of the query's
             kind or float32, or ``alibi(slopes)``. −inf masks.
-        scale: any finite number; 1 / sqrt(d_k) by default.
-        softcap: cap · tanh(score / cap), before the bias; None for no cap.
+        scale: any number up to 1e30 in size (float64: 1e300), 0 and below included; 1 / sqrt(d_k)
+            by default.
+        softcap: cap · tanh(score / cap), before the bias; None for no cap, as is a cap that the
+            kind cannot hold.
         sinks: (H,), one more logit in the sum of each head.
         observe: what to return beside the output, see ``Observe``. Never changes the output.
 

@@ -66,7 +66,11 @@ def _entropy(s: Array, p: Array, total: Array, peak: Array) -> Array:
 def _top(k: int, s: Array, p: Array, may_look: Array) -> tuple[Array, Array]:
     xp = namespace(s)
     may = may_look & xp.ones_like(s, dtype=xp.bool)
-    order = xp.argsort(xp.where(may, -s, xp.full_like(s, xp.inf)), axis=-1, stable=True)[..., :k]
+    none = xp.full_like(s, -xp.inf)
+    known = xp.where(may & ~xp.isnan(s), s, none)  # NaN beside −∞, but before what is hidden
+    order = xp.argsort(-known, axis=-1, stable=True)
+    hidden = xp.astype(~xp.take_along_axis(may, order, axis=-1), xp.int32)
+    order = xp.take_along_axis(order, xp.argsort(hidden, axis=-1, stable=True), axis=-1)[..., :k]
     there = xp.take_along_axis(may, order, axis=-1)
     chosen = xp.take_along_axis(p, order, axis=-1)
     keys = xp.astype(xp.where(there, order, xp.full_like(order, -1)), xp.int32)

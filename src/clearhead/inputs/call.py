@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from clearhead.errors import ArgumentError
 from clearhead.inputs.arrays import Array, same_kind
 from clearhead.inputs.biases import Alibi, checked_bias
 from clearhead.inputs.masks import Mask, ResolvedMask, resolve
@@ -14,6 +15,9 @@ from clearhead.inputs.options import checked_scale, checked_sinks, checked_softc
 from clearhead.inputs.shapes import Sizes, sizes
 
 __all__ = ["Call", "read"]
+
+_LARGEST_SCALE = {"float64": 1e300}  # half kinds and float32, in which all three count: 1e30
+_LARGEST_FLOAT32 = 3.4e38
 
 
 class Call(NamedTuple):
@@ -64,13 +68,14 @@ def read(
     resolved = resolve(mask, axes.batch, axes.heads, axes.queries, axes.keys, alibi)
     if sinks is not None:
         sinks = checked_sinks(sinks, kind, axes.heads)
-    return Call(
-        kind,
-        axes,
-        resolved,
-        bias,
-        rule,
-        checked_scale(scale, axes.d_k),
-        checked_softcap(softcap),
-        sinks,
-    )
+    factor = checked_scale(scale, axes.d_k)
+    most = _LARGEST_SCALE.get(kind, 1e30)
+    if abs(factor) > most:
+        raise ArgumentError(
+            f"scale: found {factor:g} beside {kind}; wanted at most {most:g} in size, or scores "
+            "leave the range of the kind; scale the query, or call in float64"
+        )
+    cap = checked_softcap(softcap)
+    if cap is not None and kind != "float64" and cap > _LARGEST_FLOAT32:
+        cap = None  # no score is as large
+    return Call(kind, axes, resolved, bias, rule, factor, cap, sinks)
