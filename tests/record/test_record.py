@@ -102,6 +102,12 @@ def test_a_single_word_has_no_link_to_another():
     assert record_of("one", np.full((1, 1, 2, 2), 0.5)).links() == []
 
 
+@pytest.mark.parametrize("path", [5, b"x.json", None])
+def test_what_is_no_path_is_not_written_to(record, path):
+    with pytest.raises(KindError, match=r"path: found .*; wanted text or a pathlib\.Path"):
+        record.save(path)
+
+
 def test_json_is_what_the_design_says(record, tmp_path):
     record.save(tmp_path / "x.json")
     found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))

@@ -6,12 +6,13 @@ A record holds plain data and no model, so that a view can draw it anywhere.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clearhead.core.observation import Observation
-from clearhead.errors import ArgumentError
+from clearhead.errors import ArgumentError, KindError
 from clearhead.record.choice import Choice
 from clearhead.record.sight import Sight
 from clearhead.record.words import Piece
@@ -116,8 +117,11 @@ class Record:
 
         Raises:
             ArgumentError: another ending.
+            KindError: what is no path.
             OSError: the file cannot be written.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise KindError(f"path: found {type(path).__name__}; wanted text or a pathlib.Path")
         path = Path(path)
         if path.suffix.lower() != ".json":
             raise ArgumentError(
