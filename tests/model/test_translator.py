@@ -146,6 +146,19 @@ def test_the_score_of_an_empty_translation_is_that_of_ending_at_once(translator)
     assert math.isfinite(translator.score("", ""))
 
 
+@pytest.mark.parametrize(
+    "text", ["🙂", "🙂 🎉!", "...", "Łódź", "' " * 700 + "'", "https://a.org/b"]
+)
+def test_where_nothing_is_to_be_translated_the_text_is_kept(translator, text):
+    found = translator.translations([text, "it"], longest=9)
+    assert found[0].text == text
+    assert found[0].finished
+    assert found[1].text == translator.translate("it", longest=9)
+    if len(text) < 100:
+        score = found[0].candidates[0].log_probability
+        assert translator.score(text, text) == pytest.approx(score, abs=1e-4)
+
+
 def test_slots_are_scored(translator):
     assert math.isfinite(translator.score("to Łódź", "à Łódź"))
 

@@ -111,20 +111,13 @@ class Translator:
         language = self._language(to)
         how = _options(options)
         lines = [self._parts(text) for text in _texts(texts)]
-        encoded = [self.encode(part) for parts in lines for part in parts]
-        sources = [[*item.ids, self.vocabulary.source.end] for item in encoded]
-        numbers = [numbers_in(part) for parts in lines for part in parts]
+        parts = [part for line in lines for part in line]
+        encoded = [self.encode(part) for part in parts]
         with attention_on_one_thread():
-            found = search(
-                self.weights, self.config, sources, self.pieces, language, how, done, numbers
-            )
-        candidates = [
-            [self._candidate(hypothesis, item) for hypothesis in best]
-            for item, best in zip(encoded, found, strict=True)
-        ]
+            candidates = self._candidates(parts, encoded, language, how, done)
         translations, at = [], 0
-        for text, parts in zip(texts, lines, strict=True):
-            end = at + len(parts)
+        for text, line in zip(texts, lines, strict=True):
+            end = at + len(line)
             limited = how.longest is not None
             found_here = candidates[at:end]
             translations.append(joined(text, encoded[at:end], found_here, limited=limited))
@@ -205,6 +198,46 @@ class Translator:
     def _parts(self, text: str) -> list[str]:
         spaced = _spaced(text)
         return split_line(spaced, self.vocabulary.source) if spaced else []
+
+    def _candidates(
+        self,
+        parts: Sequence[str],
+        encoded: Sequence[Encoded],
+        language: int,
+        how: Search,
+        done: Callable[[int], None],
+    ) -> list[list[Candidate]]:
+        """The candidates of every part; where nothing is to be translated, the part itself."""
+        end = self.vocabulary.source.end
+        sources = [[*item.ids, end] for item in encoded]
+        kept = [i for i, part in enumerate(parts) if self._is_kept(part, encoded[i])]
+        others = sorted(set(range(len(parts))) - set(kept))
+        best = search(
+            self.weights, self.config, [sources[i] for i in others], self.pieces, language, how,
+            done, [numbers_in(parts[i]) for i in others],
+        )  # fmt: skip
+        found = dict(zip(others, best, strict=True))
+        ids = [self.vocabulary.encode(parts[i], slots=encoded[i].slots).ids for i in kept]
+        targets = [[language, *row, self.vocabulary.end] for row in ids]
+        read = log_probabilities(
+            self.weights, self.config, [sources[i] for i in kept], targets, self.vocabulary.pad
+        )
+        for i, row, each in zip(kept, ids, read, strict=True):
+            total = sum(each)
+            found[i] = [Hypothesis(tuple(row), total, total / len(each) ** how.alpha)]
+        done(len(kept))
+        return [[self._candidate(h, item) for h in found[i]] for i, item in enumerate(encoded)]
+
+    def _is_kept(self, part: str, encoded: Encoded) -> bool:
+        """Whether there is nothing to translate: neither letter nor digit but in slots."""
+        slots = set(self.vocabulary.slots)
+        pieces = zip(encoded.ids, encoded.spans, strict=True)
+        return not any(
+            character.isalnum()
+            for piece, (start, end) in pieces
+            if piece not in slots
+            for character in part[start:end]
+        )
 
     def _candidate(self, found: Hypothesis, source: Encoded) -> Candidate:
         text = self.vocabulary.decode(found.ids, source.slots)
