@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import io
 import os
@@ -97,8 +96,10 @@ def _fail(text: str, status: int, command: str = "clearhead") -> int:
 
 
 def _tell(command: str, text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody is left to be told
+    try:
         print(f"{command}: {printable(' '.join(text.split()))}", file=sys.stderr)
+    except OSError:  # nobody is left to be told
+        _forget(sys.stderr)
 
 
 def _of_system(error: OSError) -> str:
