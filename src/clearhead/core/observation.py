@@ -104,7 +104,8 @@ class Observation:
 
     visible      (..., H, N) bool      whether the query may look at anything; else all is zero
     top_keys     (..., H, N, k) int32  keys of largest score, largest first, ties to the smaller
-                                       index; −1 where fewer than k keys are visible
+                                       index, scores of −inf or NaN last; −1 where fewer than
+                                       k keys are visible
     top_weights  (..., H, N, k)        their weights; 0 beside −1
     entropy      (..., H, N)           −Σ_j p ln p in nats
     lse          (..., H, N)           −inf for a query that sees nothing, or its sink if any
