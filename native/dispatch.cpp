@@ -13,7 +13,7 @@ struct Isa {
     bool runs_here;
 };
 
-bool has_avx2() {
+[[maybe_unused]] bool has_avx2() {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
@@ -22,7 +22,7 @@ bool has_avx2() {
 #endif
 }
 
-bool has_avx512() {
+[[maybe_unused]] bool has_avx512() {
 #if defined(__x86_64__)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -8,6 +8,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import clearhead as ch
+from clearhead import _native
 from clearhead.core import handing
 from clearhead.errors import KindError
 from clearhead.inputs.resolved import CONDITIONS, ResolvedMask
@@ -51,3 +52,10 @@ def test_a_tensor_that_carries_its_sign_as_a_flag_is_read_as_it_shows():
     assert flagged.is_neg()
     assert torch.equal(ch.attention(flagged, k, v), ch.attention(-q, k, v))
     assert torch.equal(ch.attention(q, flagged, v), ch.attention(q, -q, v))
+
+
+def test_a_request_put_together_for_another_build_is_refused():
+    x = np.zeros((1, 1, 2, 4), np.float32)
+    for mask, extras, observe in (((None,) * 8, None, None), (None, (None,) * 4, None)):
+        with pytest.raises(ValueError, match="another size; build the native part anew"):
+            _native.attention(0, x, x, x, x.copy(), 1.0, 0.0, mask, extras, observe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ MOST_PIECES = 512
 """Pieces of the longest sentence that is looked into; all weights of all heads are kept."""
 
 
-class Reader:
+class Reader(ABC):
     """A model's encoder, seen from here; :func:`reader_of` makes one.
 
     Attributes:
@@ -35,17 +36,17 @@ class Reader:
     heads: int
     guided: tuple[tuple[int, int], ...] = ()
 
+    @abstractmethod
     def cut(self, text: str) -> tuple[list[int], tuple[Piece, ...]]:
         """The sentence in pieces: their ids, and what each stands for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def observations(self, ids: list[int], observe: Observe) -> tuple[Observation, ...]:
         """One Observation for every layer, without the axis of sentences: (heads, …)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attention_of(self, ids: list[int], layer: int) -> tuple[Any, Any]:
         """What enters the attention of a layer, (1, N, width), and its weights by name."""
-        raise NotImplementedError
 
     def checked(self, text: Any) -> tuple[list[int], tuple[Piece, ...]]:
         """:meth:`cut`, once the sentence is one that can be looked into.
