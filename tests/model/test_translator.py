@@ -147,7 +147,8 @@ def test_the_score_of_an_empty_translation_is_that_of_ending_at_once(translator)
 
 
 @pytest.mark.parametrize(
-    "text", ["🙂", "🙂 🎉!", "...", "Łódź", "' " * 700 + "'", "https://a.org/b"]
+    "text",
+    ["🙂", "🙂 🎉!", "...", "12:30", "1 234.50 49", "Łódź", "' " * 700 + "'", "https://a.org/b"],
 )
 def test_where_nothing_is_to_be_translated_the_text_is_kept(translator, text):
     found = translator.translations([text, "it"], longest=9)

@@ -229,11 +229,11 @@ class Translator:
         return [[self._candidate(h, item) for h in found[i]] for i, item in enumerate(encoded)]
 
     def _is_kept(self, part: str, encoded: Encoded) -> bool:
-        """Whether there is nothing to translate: neither letter nor digit but in slots."""
+        """Whether there is nothing to translate: no letter but in slots."""
         slots = set(self.vocabulary.slots)
         pieces = zip(encoded.ids, encoded.spans, strict=True)
         return not any(
-            character.isalnum()
+            character.isalpha()
             for piece, (start, end) in pieces
             if piece not in slots
             for character in part[start:end]
