@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from clearhead.cli.manners import write
+from clearhead.cli.manners import small_products, write
 from clearhead.cli.options import as_json, beam, model_folder
 
 __all__ = ["command"]
@@ -44,6 +44,7 @@ def command(
     One with antecedent_en and other_en shows which heads look from "it" at the right noun. Without
     FILES, those of corpus/eval are read.
     """
+    small_products()
     from clearhead.model.translator import load_translator
     from clearhead.training.evaluate import read_table
 
