@@ -44,6 +44,12 @@ __all__ = [
 
 Weights = Mapping[str, Any]
 Attend = Callable[[Any, Weights], tuple[Any, Any]]
+Drop = Callable[[Any], Any]
+
+
+def whole(x: Any) -> Any:
+    """Drops nothing: how every model runs that is not being trained."""
+    return x
 
 
 def place(ids: Any, weights: Weights, start: int = 0) -> Any:
@@ -72,9 +78,17 @@ def enter(
 
 
 def encoder_layer(
-    x: Any, layer: Weights, config: TranslationConfig, mask: Any, observe: Observe | None = None
+    x: Any,
+    layer: Weights,
+    config: TranslationConfig,
+    mask: Any,
+    observe: Observe | None = None,
+    drop: Drop = whole,
 ) -> tuple[Any, Any]:
-    """One layer of the encoder, (B, S, w) → (B, S, w), and its Observation or None."""
+    """One layer of the encoder, (B, S, w) → (B, S, w), and its Observation or None.
+
+    ``drop`` is what training does to each sub-layer's output before it is added.
+    """
     seen = None
     found = multi_head_attention(
         layer_norm(x, layer["norm_attention"]), layer["attention"], config.heads,
@@ -82,25 +96,32 @@ def encoder_layer(
     )  # fmt: skip
     if observe is not None:
         found, seen = found
-    x = x + found
+    x = x + drop(found)
     inner = layer_norm(x, layer["norm_feed_forward"])
-    return x + feed_forward(inner, layer["feed_forward"], config.activation), seen
+    return x + drop(feed_forward(inner, layer["feed_forward"], config.activation)), seen
 
 
 def encode_states(
-    weights: Weights, config: TranslationConfig, ids: Any, lengths: Any = None, states: Any = None
+    weights: Weights,
+    config: TranslationConfig,
+    ids: Any,
+    lengths: Any = None,
+    states: Any = None,
+    drop: Drop = whole,
 ) -> list[Any]:
     """What enters each layer of the encoder, and last what leaves the whole encoder.
+
+    ``drop`` is as in :func:`encoder_layer`, and applied to what enters the first layer too.
 
     Returns:
         ``encoder_layers + 1`` arrays (B, S, w), the last one normalised.
     """
     mask = None if lengths is None else up_to(keys=lengths)
-    x = enter(weights, config, ids, lengths, states)
+    x = drop(enter(weights, config, ids, lengths, states))
     entered = []
     for layer in weights["encoder"]:
         entered.append(x)
-        x, _ = encoder_layer(x, layer, config, mask)
+        x, _ = encoder_layer(x, layer, config, mask, drop=drop)
     return [*entered, layer_norm(x, weights["encoder_norm"])]
 
 
@@ -134,7 +155,12 @@ def encode(
 
 
 def decoder_layer(
-    x: Any, layer: Weights, config: TranslationConfig, look_back: Attend, look_across: Attend
+    x: Any,
+    layer: Weights,
+    config: TranslationConfig,
+    look_back: Attend,
+    look_across: Attend,
+    drop: Drop = whole,
 ) -> tuple[Any, Any, Any]:
     """One layer of the decoder: how it attends is handed in, so a cache changes nothing else.
 
@@ -142,6 +168,7 @@ def decoder_layer(
         x: (B, T, w)
         look_back, look_across: self- and cross-attention; normalised x and the weights of the
             attention in, (B, T, w) and an Observation or None out.
+        drop: as in :func:`encoder_layer`.
 
     Returns:
         (B, T, w), and the two Observations or None.
@@ -149,13 +176,14 @@ def decoder_layer(
     found, seen_self = look_back(
         layer_norm(x, layer["norm_self_attention"]), layer["self_attention"]
     )
-    x = x + found
+    x = x + drop(found)
     found, seen_cross = look_across(
         layer_norm(x, layer["norm_cross_attention"]), layer["cross_attention"]
     )
-    x = x + found
+    x = x + drop(found)
     inner = layer_norm(x, layer["norm_feed_forward"])
-    return x + feed_forward(inner, layer["feed_forward"], config.activation), seen_self, seen_cross
+    x = x + drop(feed_forward(inner, layer["feed_forward"], config.activation))
+    return x, seen_self, seen_cross
 
 
 def decode(
@@ -165,6 +193,7 @@ def decode(
     memory: Any,
     memory_lengths: Any = None,
     observe: Observe | None = None,
+    drop: Drop = whole,
 ) -> Any:
     """Reads a whole target at once: position t sees the source and the target up to t.
 
@@ -173,6 +202,7 @@ def decode(
         memory: (B, S, w) what :func:`encode` returned.
         memory_lengths: (B,) source pieces that count; None is all.
         observe: what to observe in every layer, of self- and of cross-attention.
+        drop: as in :func:`encode_states`.
 
     Returns:
         (B, T, w) hidden states for :func:`logits`; with ``observe``, that and two lists of
@@ -190,10 +220,10 @@ def decode(
         )
         return found if observe is not None else (found, None)
 
-    x = place(ids, weights)
+    x = drop(place(ids, weights))
     seen_self, seen_cross = [], []
     for layer in weights["decoder"]:
-        x, back, across = decoder_layer(x, layer, config, look_back, look_across)
+        x, back, across = decoder_layer(x, layer, config, look_back, look_across, drop)
         seen_self.append(back)
         seen_cross.append(across)
     hidden = layer_norm(x, weights["decoder_norm"])

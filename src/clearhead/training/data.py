@@ -128,8 +128,9 @@ def prepare(
         target = vocabulary.encode(translation, slots=source.slots)
         if max(len(source.ids), len(target.ids)) > longest:
             continue
-        sources.append([*source.ids, vocabulary.source.end])
-        targets.append([tags[tag], *target.ids, vocabulary.end])
+        drawn = _drawn_slots(vocabulary, rng) if source.slots else {}
+        sources.append([*(drawn.get(i, i) for i in source.ids), vocabulary.source.end])
+        targets.append([tags[tag], *(drawn.get(i, i) for i in target.ids), vocabulary.end])
         guides.append(_guide(text, antecedents.get(text), source.spans))
     return Pairs(*_flat(sources), *_flat(targets), np.array(guides, np.int32).reshape(-1, 3))
 
@@ -171,6 +172,12 @@ def _to_replace(text: str, translation: str, rng: random.Random, share: float) -
     names = {text[a:b] for a, b in words(text)[1:]}
     shared = sorted(w for w in names & there if w[0].isupper() or w[0].isdigit())
     return frozenset(word for word in shared if rng.random() < 0.7)
+
+
+def _drawn_slots(vocabulary: Vocabulary, rng: random.Random) -> dict[int, int]:
+    """The slots in another order, so that the last of them are learnt as well as the first."""
+    slots = list(vocabulary.slots)
+    return dict(zip(slots, rng.sample(slots, len(slots)), strict=True))
 
 
 def _guide(

@@ -29,6 +29,8 @@ class Recipe:
         warmup: steps in which the rate grows from zero.
         decay: share of the run, at its end, in which the rate falls to ``floor`` of its peak.
         floor: see ``decay``.
+        dropout: share of the numbers set to zero in what enters the first layers and in what every
+            sub-layer adds (Srivastava et al. 2014).
         smoothing: label smoothing (Szegedy et al. 2016).
         clip: largest norm of the whole gradient.
         guide: weight of the guided head's loss; 0 guides no head.
@@ -55,6 +57,7 @@ class Recipe:
     warmup: int = 200
     decay: float = 0.4
     floor: float = 0.02
+    dropout: float = 0.0
     smoothing: float = 0.1
     clip: float = 1.0
     guide: float = 0.3
@@ -74,6 +77,7 @@ class Recipe:
             _whole(self, name, 0)
         for name in ("decay", "floor", "smoothing", "slots", "encoder_rate"):
             _number(self, name, 1.0)
+        _number(self, "dropout", 0.9)
         for name in ("rate", "clip", "guide"):
             _number(self, name, 1e6)
         _files("pairs", self.pairs, list)

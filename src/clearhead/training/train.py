@@ -20,6 +20,7 @@ from clearhead.model.config import TranslationConfig
 from clearhead.model.tree import flatten, nest
 from clearhead.training import checkpoint
 from clearhead.training.data import Batch, Pairs, batches, collate
+from clearhead.training.dropout import dropout
 from clearhead.training.kept_states import KeptStates
 from clearhead.training.loss import guide_loss, smoothed_cross_entropy
 from clearhead.training.recipe import Recipe
@@ -163,9 +164,12 @@ class Trainer:
         lengths = torch.from_numpy(batch.source_lengths)  # masks are described on the CPU
         target = torch.from_numpy(batch.target).to(self.device)
         read = self.kept and self.kept.read(batch.numbers, self.kind, self.device)
+        drop = dropout(self.recipe.dropout, (self.recipe.seed, self.step))
         with self._rounding():
-            states = translation.encode_states(weights, self.config, source, lengths, read)
-            hidden = translation.decode(weights, self.config, target[:, :-1], states[-1], lengths)
+            states = translation.encode_states(weights, self.config, source, lengths, read, drop)
+            hidden = translation.decode(
+                weights, self.config, target[:, :-1], states[-1], lengths, drop=drop
+            )
         counts = torch.from_numpy(batch.target_lengths).to(self.device)
         real = torch.arange(target.shape[1] - 1, device=self.device) < counts[:, None]
         wanted = target[:, 1:][real]
