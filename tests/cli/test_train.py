@@ -157,6 +157,15 @@ def test_pack_writes_the_newest_checkpoint_as_a_model(recipe, tmp_path, capsys):
     assert "holds no checkpoint" in capsys.readouterr().err
 
 
+def test_a_table_with_named_columns_is_trained_on(recipe, tmp_path, capsys):
+    rows = [f"Le chat voit {n} chiens.\tThe cat sees {n} dogs.\n" for n in range(20)]
+    (tmp_path / "table.tsv").write_text("fr\ten\n" + "".join(rows))
+    place = f"{tmp_path / 'table.tsv'}#en,fr"
+    changed = recipe(pairs={"fr": [place]}, dev={"fr": place})
+    assert train("--recipe", changed, "--run", tmp_path / "run") == 0
+    assert "20 pairs read" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -203,3 +212,4 @@ def test_the_recipe_of_the_bundled_model_can_be_read():
         assert (root / path).is_file()
     assert not any("eval" in path for path in files)
     assert os.sep not in recipe.precision
+    Recipe.read(root / "corpus" / "multi30k.json")  # its text is not in the repository

@@ -1,21 +1,10 @@
-"""From files to batches: every pair once an epoch, in an order that seed and epoch decide."""
-
-import gzip
+"""From pairs to batches: every pair once an epoch, in an order that seed and epoch decide."""
 
 import numpy as np
 import pytest
 
-from clearhead.errors import ArgumentError
 from clearhead.model.vocabulary import Vocabulary
-from clearhead.training.data import (
-    Pairs,
-    batches,
-    collate,
-    prepare,
-    read_lines,
-    read_pairs,
-    with_language,
-)
+from clearhead.training.data import Pairs, batches, collate, prepare
 
 
 @pytest.fixture(scope="module")
@@ -29,57 +18,6 @@ def random_pairs(rng, count, longest=30):
     at = [np.concatenate([[0], np.cumsum(size)]) for size in sizes]
     source, target = (rng.integers(20, 300, bounds[-1]) for bounds in at)
     return Pairs(source, at[0], target, at[1], np.full((count, 3), -1))
-
-
-# Reading
-
-
-def test_only_a_line_feed_ends_a_line(tmp_path):
-    text = "a\u2028b\tc\u0085d\ne\r\tf\x0bg\x0c\x1c\n"
-    (tmp_path / "x.tsv").write_bytes(text.encode())
-    assert read_lines(tmp_path / "x.tsv") == ["a\u2028b\tc\u0085d", "e\r\tf\x0bg\x0c\x1c"]
-
-
-def test_gzip_and_plain_files_read_alike(tmp_path):
-    (tmp_path / "x.tsv").write_text("a\tb\nc\td\tmore\n")
-    (tmp_path / "x.tsv.gz").write_bytes(gzip.compress(b"a\tb\nc\td\tmore\n"))
-    assert read_pairs(tmp_path / "x.tsv") == [("a", "b"), ("c", "d")]
-    assert read_pairs(tmp_path / "x.tsv.gz") == [("a", "b"), ("c", "d")]
-
-
-def test_an_empty_file_has_no_lines_and_the_last_needs_no_end(tmp_path):
-    (tmp_path / "x").write_text("")
-    assert read_lines(tmp_path / "x") == []
-    (tmp_path / "x").write_text("a\n\nb")
-    assert read_lines(tmp_path / "x") == ["a", "", "b"]
-
-
-def test_a_line_without_a_tab_is_named(tmp_path):
-    (tmp_path / "x.tsv").write_text("a\tb\nno tab\n")
-    with pytest.raises(ArgumentError, match=r"x\.tsv, line 2: found 1 column"):
-        read_pairs(tmp_path / "x.tsv")
-
-
-@pytest.mark.parametrize("content", [b"not gzip", gzip.compress(b"a\tb\n" * 99)[:-12], b"\x1f\x8b"])
-def test_a_damaged_archive_is_refused(tmp_path, content):
-    (tmp_path / "x.tsv.gz").write_bytes(content)
-    with pytest.raises(ArgumentError, match="cannot be read as UTF-8 text"):
-        read_lines(tmp_path / "x.tsv.gz")
-
-
-def test_bytes_that_are_no_utf8_and_missing_files_are_refused(tmp_path):
-    (tmp_path / "x").write_bytes(b"\xff\xfe")
-    with pytest.raises(ArgumentError, match="cannot be read as UTF-8 text"):
-        read_lines(tmp_path / "x")
-    with pytest.raises(ArgumentError, match="is not there"):
-        read_lines(tmp_path / "y")
-
-
-def test_files_keep_their_language(tmp_path):
-    for tag in ("fr", "de"):
-        (tmp_path / tag).write_text(f"one\t{tag} one\n")
-    files = {tag: [str(tmp_path / tag)] for tag in ("fr", "de")}
-    assert list(with_language(files)) == [("one", "fr one", "fr"), ("one", "de one", "de")]
 
 
 # Pieces
@@ -123,15 +61,15 @@ def test_a_mark_that_is_not_in_the_sentence_guides_nothing(vocabulary, mark):
 def test_shared_names_become_slots_on_both_sides(vocabulary):
     pairs = [("The cat of Paris.", "Le chat de Paris.", "fr")] * 200
     found = prepare(pairs, vocabulary, antecedents={}, slots=0.5, seed=0)
-    slot = vocabulary.slots[0]
-    held = [
-        (slot in found.source[a:b], slot in found.target[c:d])
-        for a, b, c, d in zip(
-            found.source_at, found.source_at[1:], found.target_at, found.target_at[1:], strict=False
-        )
-    ]
-    assert all(source == target for source, target in held)
-    assert 30 < sum(source for source, _ in held) < 110  # 0.5 · 0.7 of 200
+    drawn = []
+    for i in range(len(found)):
+        source = found.source[found.source_at[i] : found.source_at[i + 1]]
+        target = found.target[found.target_at[i] : found.target_at[i + 1]]
+        one, two = (np.intersect1d(side, vocabulary.slots) for side in (source, target))
+        assert one.tolist() == two.tolist()
+        drawn += one.tolist()
+    assert 30 < len(drawn) < 110  # 0.5 · 0.7 of 200
+    assert set(drawn) == set(vocabulary.slots)  # the last is learnt as well as the first
 
 
 def test_the_same_seed_gives_the_same_pieces(vocabulary):

@@ -11,7 +11,8 @@ PAIRS = {"fr": ["pairs.tsv"]}
 
 
 def test_a_recipe_comes_back_as_it_was_written(tmp_path):
-    recipe = Recipe(PAIRS, steps=7, guided=(1, 2), dev={"fr": "dev.tsv"})
+    pairs = {"fr": ["pairs.tsv#en,fr", ["pairs.en", "pairs.fr"]]}
+    recipe = Recipe(pairs, steps=7, guided=(1, 2), dev={"fr": ["dev.en", "dev.fr"]})
     recipe.write(tmp_path / "recipe.json")
     assert Recipe.read(tmp_path / "recipe.json") == recipe
 
@@ -34,10 +35,12 @@ def test_the_rate_grows_stays_and_falls_in_straight_lines():
         ({"width": 10**30}, "width is 1000"),
         ({"smoothing": 2}, "smoothing is 2; wanted a number from 0 to 1"),
         ({"rate": float("nan")}, "rate is nan"),
-        ({"pairs": ["a.tsv"]}, r"pairs is \['a.tsv'\]; wanted files by language tag"),
-        ({"pairs": {"fr": "a.tsv"}}, "wanted files by language tag"),
-        ({"pairs": {"fr": [1]}}, "wanted files by language tag"),
-        ({"dev": {"fr": 1}}, "dev is"),
+        ({"pairs": ["a.tsv"]}, r"pairs is \['a.tsv'\]; wanted lists of files by language tag"),
+        ({"pairs": {"fr": "a.tsv"}}, "wanted lists of files by language tag"),
+        ({"pairs": {"fr": [1]}}, 'each "FILE", "FILE#SOURCE,TARGET" or'),
+        ({"pairs": {"fr": [["a", "b", "c"]]}}, "wanted lists of files by language tag"),
+        ({"dev": {"fr": 1}}, "dev is .*wanted files by language tag"),
+        ({"dev": {"fr": ["a"]}}, "dev is"),
         ({"antecedents": 3}, "antecedents is 3"),
         ({"precision": "float8"}, "wanted 'auto', 'float32' or 'bfloat16'"),
         ({"guided": [9, 0]}, r"guided is \[9, 0\]; wanted \[layer, head\] of the encoder"),

@@ -117,6 +117,11 @@ def test_a_head_guided_in_either_training_is_said_to_be_guided(small_recipe, tmp
     assert json.loads(state["config"])["guided"] == [[0, 1], [1, 0]]
 
 
+def test_no_head_is_said_to_be_guided_where_no_antecedents_are_marked(small_recipe, tmp_path):
+    trainer, _ = open_run(small_recipe(antecedents=None), tmp_path)
+    assert trainer.config.guided == ()
+
+
 def test_a_model_fits_a_recipe_of_its_sizes_and_languages(small_recipe):
     sizes = {"width": 16, "heads": 2, "encoder_layers": 2, "decoder_layers": 1}
     assert fits(small_recipe(), TranslationConfig(vocabulary=9, **sizes))

@@ -172,13 +172,12 @@ class _Progress:
 
 def _check_dev(recipe: Recipe) -> None:
     """Asks now for what is needed only at the first checkpoint."""
-    from clearhead.training.evaluate import read_table, scorers
+    from clearhead.training.evaluate import scorers
+    from clearhead.training.files import read_dev
 
-    for to, path in recipe.dev.items():
+    for to, place in recipe.dev.items():
         scorers()
-        rows = read_table(path)
-        if not rows or not {"en", to} <= set(rows[0]):
-            raise click.UsageError(f"{path} has no rows with the columns en and {to}")
+        read_dev(place, to)
 
 
 def _warm(recipe: Recipe, wanted: bool | None) -> Any:

@@ -1,58 +1,19 @@
-"""Pairs of sentences, from TSV files to batches of pieces."""
+"""Pairs of sentences, from text to batches of pieces."""
 
 from __future__ import annotations
 
-import gzip
 import random
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clearhead.errors import ArgumentError
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.words import words
+from clearhead.training.files import read_lines
 
-__all__ = ["Batch", "Pairs", "batches", "prepare", "read_lines", "read_pairs", "with_language"]
-
-
-def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file, gzip or plain; only "\\n" ends a line (U+2028 does not).
-
-    Raises:
-        ArgumentError: the file is missing, damaged, or not UTF-8.
-    """
-    path = Path(path)
-    try:
-        held = path.read_bytes()
-        text = (gzip.decompress(held) if path.suffix == ".gz" else held).decode("utf-8")
-    except FileNotFoundError as error:
-        raise ArgumentError(
-            f"{path} is not there; files are found from the folder in which the command runs"
-        ) from error
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ArgumentError(f"{path} cannot be read as UTF-8 text: {error}") from error
-    return text.removesuffix("\n").split("\n") if text else []
-
-
-def read_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """The first two columns of a TSV(.gz) file.
-
-    Raises:
-        ArgumentError: a line has fewer than two columns; the message names it.
-    """
-    pairs = []
-    for number, line in enumerate(read_lines(path), 1):
-        columns = line.split("\t")
-        if len(columns) < 2:
-            raise ArgumentError(
-                f"{path}, line {number}: found {len(columns)} column; wanted source TAB target"
-            )
-        pairs.append((columns[0], columns[1]))
-    return pairs
+__all__ = ["Batch", "Pairs", "batches", "collate", "prepare", "read_lines"]
 
 
 @dataclass(frozen=True)
@@ -210,11 +171,3 @@ def _padded(flat: Any, at: Any, numbers: Any, pad: int) -> tuple[Any, Any]:
         piece = flat[at[number] : at[number + 1]]
         row[: len(piece)] = piece
     return rows, lengths
-
-
-def with_language(files: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
-    """Every pair of every file with its language tag."""
-    for tag, paths in files.items():
-        for path in paths:
-            for source, target in read_pairs(path):
-                yield source, target, tag

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clearhead.model.translator import Translator
-from clearhead.training.evaluate import bleu_chrf, read_table, sample
+from clearhead.training.evaluate import bleu_chrf, sample
+from clearhead.training.files import read_dev
 
 if TYPE_CHECKING:
     from clearhead.training.train import Trainer
@@ -30,14 +31,14 @@ def development_scores(trainer: Trainer, vocabulary: Any, lines: int) -> dict[st
         return {}
     translator = Translator(trainer.config, vocabulary, trainer.weights())
     found = {}
-    for to, path in trainer.recipe.dev.items():
-        rows = sample(read_table(path), lines)
+    for to, place in trainer.recipe.dev.items():
+        rows = sample(read_dev(place, to), lines)
         translations: list[str] = []
         for at in range(0, len(rows), _AT_ONCE):
             if trainer.stopped:
                 return {}
-            texts = [row["en"] for row in rows[at : at + _AT_ONCE]]
+            texts = [source for source, _ in rows[at : at + _AT_ONCE]]
             translations += [item.text for item in translator.translations(texts, to, beam=1)]
-        scores = bleu_chrf(translations, [row[to] for row in rows])
+        scores = bleu_chrf(translations, [reference for _, reference in rows])
         found[to] = {"bleu": scores.bleu, "chrf": scores.chrf, "lines": scores.lines}
     return found

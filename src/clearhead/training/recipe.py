@@ -17,9 +17,12 @@ class Recipe:
     """What a run does; it is kept beside the checkpoints and in the model card.
 
     Attributes:
-        pairs: TSV(.gz) files of "source TAB target", by language tag.
-        dev: TSV(.gz) files with a header line, by language tag, for evaluation while training;
-            they change no weight, and may be changed when a run is resumed.
+        pairs: where the text is, by language tag: "FILE" is a TSV(.gz) of "source TAB target",
+            "FILE#SOURCE,TARGET" has a header line that names these two of its columns, and
+            ["FILE", "FILE"] are two text files side by side.
+        dev: the same, one for each language tag, for evaluation while training; a "FILE" has a
+            header line with "en" and the tag. They change no weight, and may be changed when a run
+            is resumed.
         antecedents: TSV(.gz) of "sentence TAB noun that 'it' stands for", for the guided head.
         vocabulary: pieces to learn, source and targets together.
         width, heads, encoder_layers, decoder_layers: the model's sizes.
@@ -43,8 +46,8 @@ class Recipe:
         seed: of the weights and of the order of the batches.
     """
 
-    pairs: dict[str, list[str]]
-    dev: dict[str, str] = dataclasses.field(default_factory=dict)
+    pairs: dict[str, list[str | list[str]]]
+    dev: dict[str, str | list[str]] = dataclasses.field(default_factory=dict)
     antecedents: str | None = None
     vocabulary: int = 10_000
     width: int = 384
@@ -80,8 +83,8 @@ class Recipe:
         _number(self, "dropout", 0.9)
         for name in ("rate", "clip", "guide"):
             _number(self, name, 1e6)
-        _files("pairs", self.pairs, list)
-        _files("dev", self.dev, str)
+        _files("pairs", self.pairs)
+        _files("dev", self.dev)
         if self.antecedents is not None and not isinstance(self.antecedents, str):
             raise _odd("antecedents", self.antecedents, "the name of a file")
         if self.encoder is not None and not isinstance(self.encoder, str):
@@ -158,13 +161,22 @@ def _number(recipe: Recipe, name: str, most: float) -> None:
         raise _odd(name, found, f"a number from 0 to {most:g}")
 
 
-def _files(name: str, found: Any, kind: type) -> None:
-    wanted = "files by language tag"
-    if not isinstance(found, dict) or not all(isinstance(item, kind) for item in found.values()):
-        raise _odd(name, found, wanted)
-    each = [path for item in found.values() for path in ([item] if kind is str else item)]
-    if not all(isinstance(path, str) for path in each):
-        raise _odd(name, found, wanted)
+def _files(name: str, found: Any) -> None:
+    """A file, or two side by side, for each language tag; of pairs a list of them."""
+    fits = isinstance(found, dict)
+    for item in found.values() if fits else ():
+        if name == "pairs":
+            fits = fits and isinstance(item, list) and all(_is_place(place) for place in item)
+        else:
+            fits = fits and _is_place(item)
+    if not fits:
+        wanted = "lists of files by language tag" if name == "pairs" else "files by language tag"
+        raise _odd(name, found, f'{wanted}, each "FILE", "FILE#SOURCE,TARGET" or ["FILE", "FILE"]')
+
+
+def _is_place(found: Any) -> bool:
+    two = isinstance(found, list) and len(found) == 2 and all(isinstance(p, str) for p in found)
+    return isinstance(found, str) or two
 
 
 def _place(recipe: Recipe) -> tuple[int, int]:

@@ -19,7 +19,8 @@ from clearhead.model.source import SourcePieces
 from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training import checkpoint
-from clearhead.training.data import prepare, read_pairs, with_language
+from clearhead.training.data import prepare
+from clearhead.training.files import read_pairs, with_language
 from clearhead.training.kept_states import KeptStates
 from clearhead.training.recipe import Recipe
 from clearhead.training.train import Trainer
@@ -203,7 +204,8 @@ def _learn(
 
 def _guided(recipe: Recipe) -> tuple[tuple[int, int], ...]:
     layer, head = recipe.guided
-    return ((layer % recipe.encoder_layers, head),) if recipe.guide else ()
+    marked = recipe.guide and recipe.antecedents  # without marks nothing pulls at the head
+    return ((layer % recipe.encoder_layers, head),) if marked else ()
 
 
 def _warm_config(recipe: Recipe, config: TranslationConfig) -> TranslationConfig:
