@@ -35,6 +35,17 @@ class FlushToZero {
 
   private:
     unsigned before_;
+#elif defined(__aarch64__)
+    FlushToZero() {
+        asm volatile("mrs %0, fpcr" : "=r"(before_));
+        asm volatile("msr fpcr, %0" : : "r"(before_ | uint64_t{1} << 24) : "memory");
+    }
+    ~FlushToZero() {
+        asm volatile("msr fpcr, %0" : : "r"(before_) : "memory");
+    }
+
+  private:
+    uint64_t before_;
 #endif
 };
 
@@ -186,6 +197,9 @@ void set_threads(int count) {
 }
 int threads() {
     return Threads::instance().count();
+}
+void watch_forks() {
+    Threads::instance();
 }
 
 }  // namespace clearhead

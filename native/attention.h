@@ -84,5 +84,6 @@ const char* isas_built();
 // threads.h through attention.cpp.
 void set_threads(int count);  // 0: as many as OpenMP says
 int threads();
+void watch_forks();  // from now on a forked child knows that it is one
 
 }  // namespace clearhead

@@ -39,6 +39,9 @@ const Isa kIsas[] = {
 #if defined(CLEARHEAD_HAS_avx2)
     {"avx2", avx2::kernels, has_avx2()},
 #endif
+#if defined(CLEARHEAD_HAS_neon)
+    {"neon", neon::kernels, true},  // part of AArch64
+#endif
     {"baseline", baseline::kernels, true},
 };
 

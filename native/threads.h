@@ -1,15 +1,16 @@
 // OpenMP regions, and the rule for how many threads pay. Knows nothing of attention.
 //
-// torch loads the same libgomp, so there is one team for both. A child of a fork has the data of
-// that team and none of its threads: a region of several threads would wait for ever. The child
-// therefore runs everything on its one thread; so does work too small to share.
+// The team is the one that torch has (openmp.h). A child of a fork has the data of that team and
+// none of its threads: a region of several threads would wait for ever. The child therefore runs
+// everything on its one thread; so does work too small to share, and a process without OpenMP.
 #pragma once
 
-#include <omp.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
+
+#include "openmp.h"
 
 namespace clearhead {
 
@@ -27,7 +28,7 @@ class Threads {
     int count() const {
         if (forked_.load(std::memory_order_relaxed)) return 1;
         const int asked = asked_.load(std::memory_order_relaxed);
-        return asked > 0 ? asked : omp_get_max_threads();
+        return asked > 0 ? asked : openmp::max_threads();
     }
 
     // Calls body(worker, task) for every task in [0, tasks), each once, from a shared counter.
@@ -48,14 +49,15 @@ class Threads {
         if (workers <= 1) {
             work(0);
         } else {
-#pragma omp parallel num_threads(workers)
-            work(omp_get_thread_num());
+            openmp::region(
+                [](void* context, int worker) { (*static_cast<decltype(&work)>(context))(worker); },
+                const_cast<void*>(static_cast<const void*>(&work)), workers);
         }
         return !stopped.load(std::memory_order_relaxed);
     }
 
     int workers(double operations, int64_t tasks) const {
-        if (operations < kWorthSharing || omp_in_parallel()) return 1;
+        if (operations < kWorthSharing || openmp::in_region()) return 1;
         return static_cast<int>(tasks < count() ? tasks : count());
     }
 

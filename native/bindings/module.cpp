@@ -1,5 +1,6 @@
-// The Python module clearhead._native: one call to compute, and three about the machine.
-// The documentation is in src/clearhead/core/fused.py and machine.py; nobody else calls this.
+// The Python module clearhead._native: one call to compute, the others about the machine.
+// The documentation is in src/clearhead/core/: fused.py, machine.py, openmp.py. Nobody else calls
+// this.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -7,6 +8,7 @@
 
 #include "attention.h"
 #include "bindings/arguments.h"
+#include "openmp.h"
 
 namespace nb = nanobind;
 
@@ -38,7 +40,7 @@ void attention(int kind, nb::handle query, nb::handle key, nb::handle value, nb:
 }  // namespace clearhead
 
 NB_MODULE(_native, m) {
-    clearhead::threads();  // from now on a forked child knows that it is one
+    clearhead::watch_forks();
     m.def("attention", &clearhead::attention, nb::arg("kind"), nb::arg("query"), nb::arg("key"),
           nb::arg("value"), nb::arg("out"), nb::arg("scale"), nb::arg("softcap"),
           nb::arg("mask").none(), nb::arg("extras").none(), nb::arg("observe").none());
@@ -46,4 +48,5 @@ NB_MODULE(_native, m) {
     m.def("isas_built", [] { return std::string(clearhead::isas_built()); });
     m.def("set_threads", &clearhead::set_threads);
     m.def("threads", &clearhead::threads);
+    m.def("use_openmp", [](const std::string& file) { clearhead::openmp::use(file.c_str()); });
 }

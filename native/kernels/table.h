@@ -49,5 +49,8 @@ extern const Kernels kernels[2];
 namespace avx512 {
 extern const Kernels kernels[2];
 }
+namespace neon {
+extern const Kernels kernels[2];
+}
 
 }  // namespace clearhead

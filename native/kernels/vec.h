@@ -29,6 +29,8 @@
 #include "kernels/vec_avx512.h"
 #elif defined(CLEARHEAD_ISA_avx2)
 #include "kernels/vec_avx2.h"
+#elif defined(CLEARHEAD_ISA_neon)
+#include "kernels/vec_neon.h"
 #else
 #include "kernels/vec_baseline.h"
 #endif

@@ -52,7 +52,7 @@ CLEARHEAD_INLINE uint16_t narrow_bfloat(float x) {  // to nearest, ties to even
     return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-#if !defined(CLEARHEAD_ISA_avx2) && !defined(CLEARHEAD_ISA_avx512)
+#if defined(CLEARHEAD_ISA_baseline)
 
 template <class T>
 struct Vec {

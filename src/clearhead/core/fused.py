@@ -11,9 +11,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from clearhead import _native
 from clearhead.core.handing import Seen, empty, handed, handed_mask
 from clearhead.core.observation import Observation, Observe
+from clearhead.core.openmp import native
 from clearhead.errors import ArgumentError, KindError, MemoryLimitError, ShapeError
 from clearhead.inputs.arrays import KINDS, Array, as_numpy, is_torch, observed_kind, readable
 from clearhead.inputs.biases import Alibi, bias_view
@@ -132,7 +132,7 @@ def _run(call: Call, query: Array, key: Array, value: Array, out: Array, seen: S
     if call.bias is not None or call.alibi is not None or call.sinks is not None:
         extras = _extras(call)
     try:
-        _native.attention(
+        native.attention(
             _CODES[call.kind],
             handed(query),
             handed(key),

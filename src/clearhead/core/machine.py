@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearhead import _native
+from clearhead.core.openmp import native
 from clearhead.errors import ArgumentError, KindError
 
 __all__ = ["Machine", "machine", "set_threads"]
@@ -37,10 +37,10 @@ def machine() -> Machine:
     True
     """
     try:
-        isa = _native.isa()
+        isa = native.isa()
     except RuntimeError as error:
         raise ArgumentError(str(error)) from error
-    return Machine(isa, _native.threads(), tuple(_native.isas_built().split(", ")))
+    return Machine(isa, native.threads(), tuple(native.isas_built().split(", ")))
 
 
 def set_threads(n: int | None) -> None:
@@ -54,7 +54,7 @@ def set_threads(n: int | None) -> None:
     2
     >>> set_threads(None)
     """
-    _native.set_threads(0 if n is None else _count(n))
+    native.set_threads(0 if n is None else _count(n))
 
 
 def _count(n: Any) -> int:
