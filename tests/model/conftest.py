@@ -14,6 +14,7 @@ from clearhead.model.translation import decode, encode
 from clearhead.model.translator import Translator
 from clearhead.model.tree import map_tree
 from clearhead.model.vocabulary import Vocabulary
+from support.beams import row
 
 TEXTS = [
     "The animal didn't cross the street because it was too tired.",
@@ -88,3 +89,9 @@ def toy():
     return SimpleNamespace(
         pieces=Pieces(end=0, pad=1, special=5, slots=(3, 4), blank=frozenset([5])), size=9
     )
+
+
+@pytest.fixture
+def wandering():
+    """a leads to b, b to a, and both now and then to the end."""
+    return {2: row(a=3, b=2.5, c=2), 6: row(b=3, end=2.9), 7: row(a=3, end=1), 8: row(end=4, c=1)}

@@ -54,7 +54,7 @@ def test_fifty_lines_give_the_same_text_and_score_in_any_batch(bundled, beam):
 
 def test_every_score_is_reproduced_by_reading_again(bundled):
     vocabulary = bundled.vocabulary
-    found = bundled.translations(SENTENCES, "de", nbest=4)
+    found = bundled.translations(SENTENCES, "de", n_best=4)
     sources, targets, wanted = [], [], []
     for text, translation in zip(SENTENCES, found, strict=True):
         for candidate in translation.candidates:

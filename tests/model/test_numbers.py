@@ -71,3 +71,22 @@ def test_digits_of_a_vocabulary(vocabulary):
     assert sorted(digits.plain.values()) == list("0123456789")
     for piece, digit in digits.spaced.items():
         assert vocabulary.decode([piece, piece]) == f"{digit} {digit}"
+
+
+def test_a_number_that_has_begun_is_written_to_its_end_whatever_it_repeats():
+    """``no_repeat`` forbids the second 0 of 400, but not within a number of the source."""
+    numbers = frozenset(["400"])
+    assert not DIGITS.within([], numbers)
+    assert DIGITS.within([4], numbers)
+    assert DIGITS.within([14, 5], numbers)
+    assert not DIGITS.within([14, 5, 5], numbers)
+    assert not DIGITS.within([14, 5], frozenset())
+    how = Search(beam=1, max_length=5, no_repeat=1)
+    pieces = Pieces(end=0, pad=1, special=3, digits=DIGITS)
+    beams = Beams([[7, 0]], pieces, how, [numbers])
+    last = []
+    for _ in range(3):
+        scores = np.zeros((1, 20), np.float32)
+        scores[0, [4, 5]] = 9, 8
+        last.append(int(beams.advance(scores)[2][0, 0]))
+    assert last == [4, 5, 5]

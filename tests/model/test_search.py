@@ -14,10 +14,11 @@ from clearhead.model.tree import map_tree
 @pytest.fixture
 def run(weights, config, pieces, vocabulary):
     def run(sources, **options):
-        options = {"longest": 24, **options}
-        return search(
+        options = {"max_length": 24, **options}
+        found = search(
             weights, config, sources, pieces, vocabulary.language("fr"), Search(**options)
         )
+        return [hypotheses[: options.get("n_best", 1)] for hypotheses in found]
 
     return run
 
@@ -81,7 +82,9 @@ def test_padding_changes_neither_text_nor_score(run, rng, sources, config, vocab
 @pytest.mark.parametrize("beam", [1, 4, 9])
 def test_every_score_is_reproduced_by_reading_the_hypothesis_again(run, forced, sources, beam):
     """The end counts where there is one; caches that stayed behind would show here."""
-    for source, found in zip(sources, run(sources, beam=beam, nbest=beam, alpha=0.5), strict=True):
+    for source, found in zip(
+        sources, run(sources, beam=beam, n_best=beam, length_penalty=0.5), strict=True
+    ):
         assert len(found) == beam
         for hypothesis in found:
             assert hypothesis.log_probability == pytest.approx(forced(source, hypothesis), abs=1e-4)
@@ -104,30 +107,31 @@ def test_scoring_many_pairs_equals_scoring_each(run, sources, forced, weights, c
 
 
 def test_candidates_are_sorted_and_no_two_are_the_same(run, sources):
-    for found in run(sources, beam=6, nbest=6):
+    for found in run(sources, beam=6, n_best=6):
         assert len({(h.ids, h.finished) for h in found}) == 6
         keys = [(not h.finished, -h.score) for h in found]
         assert keys == sorted(keys)
 
 
 def test_one_piece_at_most_gives_the_best_unfinished_one(run, sources):
-    for found in run(sources, beam=4, longest=1):
+    for found in run(sources, beam=4, max_length=1):
         assert len(found[0].ids) == 1
 
 
 def test_asking_for_more_than_the_beam_widens_it(run, sources):
-    assert [len(found) for found in run(sources, beam=1, nbest=5)] == [5] * len(sources)
+    assert [len(found) for found in run(sources, beam=1, n_best=5)] == [5] * len(sources)
 
 
 def test_torch_weights_give_the_same_text(run, weights, config, pieces, vocabulary, sources):
     t = map_tree(torch.from_numpy, weights)
-    how = Search(longest=24)
-    same(search(t, config, sources, pieces, vocabulary.language("fr"), how), run(sources))
+    how = Search(max_length=24)
+    found = search(t, config, sources, pieces, vocabulary.language("fr"), how)
+    same([hypotheses[:1] for hypotheses in found], run(sources))
 
 
 def test_progress_adds_up(weights, config, pieces, vocabulary, sources):
     seen = []
-    how = Search(batch=3, longest=3)
+    how = Search(batch=3, max_length=3)
     search(weights, config, sources, pieces, vocabulary.language("fr"), how, seen.append)
     assert sum(seen) == len(sources)
     assert max(seen) <= 3

@@ -38,7 +38,7 @@ def test_users_that_overlap_leave_what_was_before_the_first(three_threads):
 
 def test_translating_in_several_threads_restores_it(three_threads, translator):
     running = [
-        threading.Thread(target=translator.translations, args=(["it"],), kwargs={"longest": 5})
+        threading.Thread(target=translator.translations, args=(["it"],), kwargs={"max_length": 5})
         for _ in range(4)
     ]
     for thread in running:

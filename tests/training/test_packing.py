@@ -35,7 +35,7 @@ def test_a_packed_checkpoint_translates(run, tmp_path):
     assert pack(path, tmp_path / "model", card="# Card") == config
     translator = load_translator(tmp_path / "model")
     assert translator.config == config
-    assert translator.translations(["the cat"], longest=3)[0].text
+    assert translator.translations(["the cat"], max_length=3)[0].text
     assert (tmp_path / "model" / "README.md").read_text() == "# Card"
 
 

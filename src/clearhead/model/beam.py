@@ -14,6 +14,7 @@ import numpy as np
 
 from clearhead.model.candidates import best_pieces, log_sum_exp
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
+from clearhead.model.rules import Growing, Prefix, Rules
 
 __all__ = ["Beams"]
 
@@ -28,11 +29,8 @@ class _Found:
     def complete(self) -> int:
         return sum(not hypothesis.lost for hypothesis in self.ended)
 
-    def best(self, count: int) -> list[Hypothesis]:
-        def rank(hypothesis: Hypothesis) -> tuple[bool, int, float]:
-            return not hypothesis.finished, hypothesis.lost, -hypothesis.score
-
-        return sorted(self.ended + self.cut, key=rank)[:count]
+    def best(self) -> list[Hypothesis]:
+        return sorted(self.ended + self.cut, key=Hypothesis.rank)
 
 
 class Beams:
@@ -43,6 +41,7 @@ class Beams:
         pieces: what the special ones are.
         how: beam, lengths, and so on.
         numbers: for every sentence those that may be written, in digits; none at all is any.
+        prefixes: for every sentence how its translation must begin.
 
     Attributes:
         ids, lengths: the sources, padded on the right, and how many pieces of each count.
@@ -63,9 +62,10 @@ class Beams:
         pieces: Pieces,
         how: Search,
         numbers: Sequence[frozenset[str]] | None = None,
+        prefixes: Sequence[Prefix] | None = None,
     ) -> None:
         self.pieces, self.how = pieces, how
-        self.numbers = numbers or [frozenset()] * len(sources)
+        self.rules = Rules(pieces, how, numbers or [frozenset()] * len(sources), prefixes)
         self.lengths = np.array([len(source) for source in sources], np.int64)
         self.ids = np.full((len(sources), int(self.lengths.max())), pieces.pad, np.int64)
         for row, source in zip(self.ids, sources, strict=True):
@@ -73,12 +73,10 @@ class Beams:
         self.found = [_Found() for _ in sources]
         # Of the sentences that are left: which they are, and where each hypothesis stands.
         self.left = np.arange(len(sources))
-        self.limits = np.array([how.limit(len(source)) for source in sources], np.int64)
+        fixed = [len(prefix.ids) for prefix in prefixes or ()] or [0] * len(sources)
+        self.limits = np.array(list(map(how.limit, self.lengths.tolist(), fixed)), np.int64)
         self.totals = np.zeros((len(sources), 1))  # (b, K) log-probabilities so far
-        self.written = np.empty((len(sources), 1, 0), np.int64)  # (b, K, pieces so far)
-        self.spoken = np.zeros((len(sources), 1), bool)  # anything but white space yet?
-        has = self.ids[:, :, None] == np.array(pieces.slots, np.int64)
-        self.to_carry = has.sum(axis=1)[:, None, :]  # (b, K, slots) how often each is still due
+        self.growing = Growing(self.ids, pieces)
 
     def advance(self, scores: Any) -> tuple[Any, Any, Any]:
         """One step.
@@ -91,7 +89,7 @@ class Beams:
             continued and the pieces (c, K) that they are continued with.
         """
         parents, chosen, totals = self._candidates(scores)
-        width, at = self.how.width, self.written.shape[2]
+        width, at = self.how.width, self.growing.length
         ends = chosen == self.pieces.end
         for row, k in np.argwhere(ends[:, :width] & np.isfinite(totals[:, :width])).tolist():
             self._set_aside(row, int(parents[row, k]), float(totals[row, k]), finished=True)
@@ -101,7 +99,7 @@ class Beams:
         )
         alive = np.isfinite(totals).any(axis=1) & (at < self.limits)
         enough = np.array([self.found[i].complete() >= width for i in self.left], bool)
-        for row in np.flatnonzero((at >= self.limits) & ~enough).tolist():
+        for row in np.flatnonzero(~alive & ~enough).tolist():
             for k in np.flatnonzero(np.isfinite(self.totals[row])).tolist():
                 self._set_aside(row, k, float(self.totals[row, k]), finished=False)
         kept = np.flatnonzero(alive & ~enough)
@@ -109,21 +107,14 @@ class Beams:
         return kept, parents[kept], chosen[kept]
 
     def best(self) -> list[list[Hypothesis]]:
-        """The hypotheses to return of every sentence."""
-        return [found.best(self.how.nbest) for found in self.found]
+        """The hypotheses of every sentence that have ended or were cut off, best first."""
+        return [found.best() for found in self.found]
 
     def _candidates(self, scores: Any) -> tuple[Any, Any, Any]:
         """The best 2 K continuations of every sentence, (b, 2 K) each: K are no ends at least."""
         sentences, beam = self.totals.shape
         lse = log_sum_exp(scores)
-        specials = scores[:, : self.pieces.special]
-        specials[~self._allowed()] = -np.inf
-        blank = list(self.pieces.blank)
-        after_blank = np.flatnonzero(np.isin(self._last(), blank))
-        scores[after_blank[:, None], blank] = -np.inf
-        self._keep_numbers(scores)
-        if self.to_carry.any():
-            self._make_carry(scores)
+        self.rules.apply(scores, self.growing, self.left)
         count = min(2 * self.how.width, scores.shape[1])
         pieces, best = best_pieces(scores, count)
         totals = self.totals[:, :, None] + (best - lse[:, None]).reshape(sentences, beam, count)
@@ -132,65 +123,15 @@ class Beams:
         chosen = np.take_along_axis(pieces.reshape(sentences, -1), order, axis=1)
         return order // count, chosen, np.take_along_axis(totals, order, axis=1)
 
-    def _allowed(self) -> Any:
-        """Which special pieces may come next, (b · K, special)."""
-        sentences, beam = self.totals.shape
-        may = np.zeros((sentences, beam, self.pieces.special), bool)
-        may[:, :, list(self.pieces.slots)] = self.to_carry > 0
-        may[:, :, self.pieces.end] = self.spoken & (self.written.shape[2] >= self.how.shortest)
-        return may.reshape(-1, self.pieces.special)
-
-    def _make_carry(self, scores: Any) -> None:
-        """A hypothesis that would rather end than carry what is due may do nothing else.
-
-        It is set aside as it is, and goes on with a slot, or with the space before one.
-        """
-        due = (self.to_carry > 0).any(axis=2).reshape(-1)
-        rows = np.flatnonzero(due & (scores.argmax(axis=1) == self.pieces.end))
-        if not len(rows):
-            return
-        may = np.zeros(scores.shape[1], bool)
-        may[: self.pieces.special] = True
-        may[list(self.pieces.blank)] = True
-        scores[rows] = np.where(may, scores[rows], -np.inf)
-
-    def _keep_numbers(self, scores: Any) -> None:
-        beam = self.totals.shape[1]
-        for row, sentence in enumerate(self.left.tolist()):
-            numbers = self.numbers[sentence]
-            if numbers:
-                for k in range(beam):
-                    written = self.written[row, k].tolist()
-                    self.pieces.digits.restrict(scores[row * beam + k], written, numbers)
-
-    def _last(self) -> Any:
-        """The last piece of every hypothesis, (b · K,); −1 before the first."""
-        if not self.written.shape[2]:
-            return np.full(self.totals.size, -1)
-        return self.written[:, :, -1].reshape(-1)
-
     def _keep(self, kept: Any, parents: Any, chosen: Any, totals: Any) -> None:
-        of = kept[:, None]
         self.left, self.limits, self.totals = self.left[kept], self.limits[kept], totals
-        self.written = np.concatenate([self.written[of, parents], chosen[:, :, None]], axis=2)
-        blank = np.isin(chosen, list(self.pieces.blank))
-        self.spoken = self.spoken[of, parents] | ~blank
-        self.to_carry = np.broadcast_to(
-            self.to_carry[of, parents], (*chosen.shape, len(self.pieces.slots))
-        )
-        self.to_carry = self.to_carry - (
-            chosen[:, :, None] == np.array(self.pieces.slots, np.int64)
-        )
+        self.growing.go_on(kept, parents, chosen)
 
     def _set_aside(self, row: int, k: int, total: float, *, finished: bool) -> None:
-        ids = tuple(int(piece) for piece in self.written[row, k])
-        length = max(1, len(ids) + finished)
+        ids = tuple(int(piece) for piece in self.growing.written[row, k])
+        score = self.how.normalised(total, len(ids) + finished)
+        lost = int((self.growing.to_carry[row, k] > 0).sum())
         found = self.found[self.left[row]]
-        hypothesis = Hypothesis(
-            ids,
-            total,
-            total / length**self.how.alpha,
-            finished,
-            int((self.to_carry[row, k] > 0).sum()),
+        (found.ended if finished else found.cut).append(
+            Hypothesis(ids, total, score, finished, lost)
         )
-        (found.ended if finished else found.cut).append(hypothesis)

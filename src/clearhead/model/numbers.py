@@ -79,6 +79,11 @@ class Digits:
         starts = {number[0] for number in numbers}
         scores[[piece for piece, digit in self.spaced.items() if digit not in starts]] = -np.inf
 
+    def within(self, written: Sequence[int], numbers: frozenset[str]) -> bool:
+        """Whether a number has begun that must go on, as it is none of those yet."""
+        run = self._run(written) if numbers else ""
+        return bool(run) and run not in numbers
+
     def _run(self, written: Sequence[int]) -> str:
         """The digits that the pieces end in, back to a space."""
         run = ""

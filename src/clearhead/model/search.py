@@ -1,9 +1,9 @@
 """Greedy and beam search, many sentences at once.
 
 A hypothesis that chooses the end is set aside; the K best of the others go on. A sentence is done
-when K have ended, or at its greatest length; it then leaves the batch, and takes its caches along.
-Hypotheses are compared by log-probability / length^α (Wu et al. 2016, section 7, without the 5),
-the end counted in both.
+when K have ended, at its greatest length, or where nothing more may be written; it then leaves the
+batch, and takes its caches along. Hypotheses are compared by log-probability / length^α (Wu et al.
+2016, section 7, without the 5), the end counted in both.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from clearhead.model import decoding
 from clearhead.model.beam import Beams
 from clearhead.model.config import TranslationConfig
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
+from clearhead.model.rules import Prefix
 from clearhead.model.translation import encode, logits
 
 __all__ = ["search"]
@@ -35,6 +36,7 @@ def search(
     how: Search,
     done: Callable[[int], None] = lambda sentences: None,
     numbers: Sequence[frozenset[str]] | None = None,
+    prefixes: Sequence[Prefix] | None = None,
 ) -> list[list[Hypothesis]]:
     """Translates sentences in pieces.
 
@@ -49,17 +51,20 @@ def search(
         done: called after each batch with how many sentences it held.
         numbers: for every sentence those that may be written, in digits (see
             :mod:`clearhead.model.numbers`); None, or none for a sentence, is any.
+        prefixes: for every sentence how its translation must begin; None is as the model likes.
 
     Returns:
-        for every sentence its best hypotheses, at most ``how.nbest`` and at least one: those that
-        carry all slots first, finished ones before cut-off ones, then by score.
+        for every sentence all hypotheses that ended or were cut off, at least one and as a rule
+        ``how.n_best`` or more: finished ones before cut-off ones, of these those that carry all
+        slots first, then by score.
     """
     if any(not len(source) for source in sources):
         raise ArgumentError("sources: found one without pieces; wanted at least the end in each")
     found: dict[int, list[Hypothesis]] = {}
     for chosen in _batches([len(source) for source in sources], how):
         kept = None if numbers is None else [numbers[i] for i in chosen]
-        beams = Beams([sources[i] for i in chosen], pieces, how, kept)
+        begun = None if prefixes is None else [prefixes[i] for i in chosen]
+        beams = Beams([sources[i] for i in chosen], pieces, how, kept, begun)
         _run(beams, weights, config, language)
         found.update(zip(chosen, beams.best(), strict=True))
         done(len(chosen))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clearhead.model.encoded import Encoded
+from clearhead.model.hypotheses import Search
 from clearhead.model.splitting import LONGEST
 from clearhead.model.words import LONGEST_WORD
 
@@ -22,10 +23,11 @@ class Candidate:
 
     Attributes:
         text: the translation.
-        log_probability: natural logarithm, the end included if it was reached; reading the pieces
-            again (forced decoding) gives the same number.
-        score: what candidates are compared by: ``log_probability`` / length^α.
-        finished: False where it reached the greatest length before its end.
+        log_probability: natural logarithm, the end included if it was reached; reading the text
+            again (forced decoding, as ``Translator.score`` does) gives the same number.
+        score: what candidates are compared by: ``log_probability`` / length^length_penalty.
+        finished: False where it stops before its end: at the greatest length, or where nothing
+            more may be written.
         ids: its pieces.
         lost: words of the source that cannot be spelt and that it does not carry over.
     """
@@ -45,8 +47,8 @@ class Translation:
     Attributes:
         source: the line.
         text: its translation; empty for a blank line.
-        candidates: the n best, best first; of a line that was cut, those of its parts in order,
-            one each; none for a blank line.
+        candidates: the n best, best first; none for a blank line. Of a line that was cut, those
+            of its parts are put together, and their numbers added up.
         notes: what a reader must know, one sentence each: that the line was cut, what was carried
             over as it is or lost, whether the translation stops before its end.
     """
@@ -66,8 +68,7 @@ def joined(
     text: str,
     sources: Sequence[Encoded],
     found: Sequence[Sequence[Candidate]],
-    *,
-    limited: bool = False,
+    how: Search | None = None,
 ) -> Translation:
     """A line's translation out of those of its parts.
 
@@ -75,8 +76,9 @@ def joined(
         text: the line.
         sources: its parts in pieces.
         found: the candidates of each part, best first.
-        limited: whether the greatest length was asked for, so that reaching it is no news.
+        how: how they were searched; where ``max_length`` was asked for, reaching it is no news.
     """
+    how = how or Search()
     best = [candidates[0] for candidates in found]
     notes = []
     if len(sources) > 1:
@@ -89,15 +91,34 @@ def joined(
     kept = [word for word in runs if word not in lost]
     notes += [f"{len(word):,} characters without a space are carried over" for word in kept]
     notes += [f"{_short(word)} is not carried over" for word in lost]
-    if not limited:
+    if how.max_length is None:
         notes += [
             f"the translation stops after {len(candidate.ids)} pieces without its end"
             for candidate in best
             if not candidate.finished
         ]
-    whole = " ".join(candidate.text for candidate in best if candidate.text)
-    candidates = tuple(found[0]) if len(sources) == 1 else tuple(best)
-    return Translation(text, whole, candidates, tuple(notes))
+    candidates = tuple(_together(found, how.n_best))
+    return Translation(text, candidates[0].text if candidates else "", candidates, tuple(notes))
+
+
+def _together(found: Sequence[Sequence[Candidate]], count: int) -> list[Candidate]:
+    """The best candidates of a line out of those of its parts."""
+    best = list(found[0]) if found else []
+    for part in found[1:]:
+        both = [_after(one, other) for one in best for other in part]
+        best = sorted(both, key=lambda c: (not c.finished, len(c.lost), -c.score))[:count]
+    return best
+
+
+def _after(one: Candidate, other: Candidate) -> Candidate:
+    return Candidate(
+        " ".join(text for text in (one.text, other.text) if text),
+        one.log_probability + other.log_probability,
+        one.score + other.score,
+        one.finished and other.finished,
+        one.ids + other.ids,
+        one.lost + other.lost,
+    )
 
 
 def _short(word: str) -> str:
