@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from clearhead.errors import ArgumentError, KindError, TextError
@@ -11,6 +12,7 @@ from clearhead.model.encoded import Encoded, check_unicode
 from clearhead.model.hypotheses import Pieces, Search
 from clearhead.model.splitting import LONGEST
 from clearhead.model.vocabulary import Vocabulary
+from clearhead.model.word_pieces import carrying_on
 
 __all__ = ["TextModel", "checked_options", "checked_texts", "spaced"]
 
@@ -47,6 +49,11 @@ class TextModel:
             blank=vocabulary.blank(),
             digits=vocabulary.digits(),
         )
+
+    @cached_property
+    def carrying_on(self) -> Any:
+        """Which pieces carry on the word that they stand after, (V,) bool."""
+        return carrying_on(self.vocabulary)
 
     def language(self, to: str) -> int:
         """The piece that begins a translation into ``to``.

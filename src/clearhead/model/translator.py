@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from clearhead.errors import ArgumentError, KindError
+from clearhead.model.alternatives import Alternative, find_alternatives
 from clearhead.model.files import folder_path
+from clearhead.model.hypotheses import WIDEST
 from clearhead.model.part_search import find_candidates
 from clearhead.model.scoring import log_probabilities
 from clearhead.model.splitting import split_line
@@ -178,6 +180,52 @@ class Translator(TextModel):
         with attention_on_one_thread():
             found = log_probabilities(self.weights, self.config, rows, wanted, pad, batch)
         return [sum(each) for each in found]
+
+    def alternatives(
+        self,
+        source: str,
+        translation: str,
+        word: int,
+        to: str = "fr",
+        *,
+        count: int = 5,
+        **options: Any,
+    ) -> list[Alternative]:
+        """What could stand in the place of a word of a translation, and where it would lead.
+
+        The words before it stay as they are; what comes after it is searched anew.
+
+        Args:
+            source: a text of at most 512 pieces.
+            translation: of it, by this model or anyone.
+            word: the index of a word of the translation, from 0 (or from the end, −1 the last), as
+                :func:`clearhead.model.words.words` counts: punctuation marks are words.
+            to: the language of the translation.
+            count: how many other words, at most 64.
+            options: as of :meth:`translate`, but ``n_best``.
+
+        Returns:
+            the likeliest other words, best first, each with its probability and its translation. A
+            word that is empty stands for ending the translation before this place.
+
+        Raises:
+            TextError: a lone surrogate, or more than 512 pieces on a side.
+            KindError: something that is no text, or no index.
+            ArgumentError: a word that there is not, or an option that cannot be meant.
+
+        Example:
+            >>> translator = load_translator()
+            >>> french = translator.translate("The animal was tired.")
+            >>> others = translator.alternatives("The animal was tired.", french, word=0, count=2)
+            >>> [0 < other.probability < 1 for other in others]
+            [True, True]
+        """
+        texts = checked_texts([source], "source"), checked_texts([translation], "translation")
+        if not 1 <= count <= WIDEST:
+            raise ArgumentError(f"count: found {count!r}; wanted a number from 1 to {WIDEST}")
+        how = checked_options(options)
+        with attention_on_one_thread():
+            return find_alternatives(self, texts[0][0], texts[1][0], word, to, count, how)
 
     def __repr__(self) -> str:
         return f"Translator(to={'|'.join(self.config.languages)}, {self.config.vocabulary} pieces)"

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LONGEST_WORD", "all_words", "is_no_word", "words", "words_and_runs"]
+__all__ = [
+    "JOINERS",
+    "LONGEST_WORD",
+    "all_words",
+    "is_mark",
+    "is_no_word",
+    "words",
+    "words_and_runs",
+]
 
 LONGEST_WORD = 100
 """Characters of the longest run between spaces that is taken for words."""
@@ -14,7 +22,8 @@ LONGEST_WORD = 100
 _ADDRESS = r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|[\w.+-]+@(?=[\w-]+\.))\S*[^\s.,;:!?'\"’”»)\]>]"
 _MARKS = r"(?:[^\w\s]|_){17,}"  # a dotted line, a row of dashes: no sentence has as many in a row
 _ROW, _NO_WORD = re.compile(_MARKS), re.compile(f"{_ADDRESS}|{_MARKS}")
-_JOINERS = frozenset("'’-")
+JOINERS = frozenset("'’-")
+"""Marks that stand within words: "didn't", "twenty-one"."""
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -41,7 +50,7 @@ def words(text: str) -> list[tuple[int, int]]:
             continue
         start = at
         at += 1
-        if not _is_mark(text[start]):
+        if not is_mark(text[start]):
             while at < end and _goes_on(text, at):
                 at += 1
         found.append((start, at))
@@ -100,11 +109,12 @@ def _goes_on(text: str, at: int) -> bool:
     """Whether the word that holds ``text[at - 1]`` holds ``text[at]`` too."""
     if text[at].isspace():
         return False
-    if not _is_mark(text[at]):
+    if not is_mark(text[at]):
         return True
     after = text[at + 1 : at + 2]
-    return text[at] in _JOINERS and bool(after) and not after.isspace() and not _is_mark(after)
+    return text[at] in JOINERS and bool(after) and not after.isspace() and not is_mark(after)
 
 
-def _is_mark(character: str) -> bool:
+def is_mark(character: str) -> bool:
+    """Whether a character is a punctuation mark."""
     return unicodedata.category(character).startswith("P")
