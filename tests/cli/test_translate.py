@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 from clearhead.model.translator import load_translator
+from clearhead.record.words import Words
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +104,70 @@ def test_no_warning_escapes_and_no_progress_off_a_terminal(command, folder):
     assert found.status == 0
     assert "\r" not in found.err
     assert found.out.count("\n") == 1
+
+
+def test_the_n_best_are_rows_that_name_their_line(command, folder, translator):
+    found = command("translate", "--n-best", 3, "--model", folder, stdin=b"It ran.\n\nThe cat.\n")
+    rows = [line.split("\t") for line in found.out.splitlines()]
+    assert [row[0] for row in rows] == ["1"] * 3 + ["3"] * 3
+    wanted = translator.translate("It ran.", n_best=3)
+    assert [row[2] for row in rows[:3]] == [" ".join(c.text.split()) for c in wanted]
+    for row, candidate in zip(rows, wanted, strict=False):
+        assert float(row[1]) == pytest.approx(candidate.log_probability, abs=1e-3)
+        assert (row[3:] == ["unfinished"]) != candidate.finished
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "name"),
+    [
+        ("--min-length", 12, "min_length"),
+        ("--max-length", 2, "max_length"),
+        ("--no-repeat", 1, "no_repeat"),
+        ("--length-penalty", 0.5, "length_penalty"),
+    ],
+)
+def test_every_option_of_the_search_reaches_it(command, folder, translator, option, value, name):
+    found = command("translate", option, value, "--model", folder, "It ran.", "The cat sat.")
+    wanted = translator.translate(["It ran.", "The cat sat."], **{name: value})
+    assert found.out.splitlines() == [" ".join(text.split()) for text in wanted]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--n-best", 0), "'--n-best': 0 is not in the range"),
+        (("--length-penalty", "x"), "'--length-penalty'"),
+        (("--min-length", 9, "--max-length", 8), "min_length: found 9; wanted at most max_length"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(command, folder, options, said):
+    found = command("translate", *options, "--model", folder, "It ran.")
+    assert found.status == 2
+    assert said in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_alternatives_for_a_word_of_the_translation(command, folder, translator):
+    text = translator.translate("It ran.")
+    word = Words(text, ()).names[0]
+    found = command("translate", "--alternatives", word, "--model", folder, "It ran.")
+    candidate, *rows = (line.split("\t") for line in found.out.splitlines())
+    assert candidate[2] == text
+    wanted = translator.alternatives("It ran.", text, 0)
+    assert [row[2] for row in rows] == [other.word for other in wanted]
+    assert [float(row[1]) for row in rows] == pytest.approx(
+        [other.probability for other in wanted], abs=1e-5
+    )
+    found = command("translate", "--json", "--alternatives", word, "--model", folder, "It ran.", "")
+    first, blank = (json.loads(line) for line in found.out.splitlines())
+    assert [each["word"] for each in first["alternatives"]] == [other.word for other in wanted]
+    assert blank["alternatives"] == []
+
+
+def test_a_translation_without_the_word_says_so_and_the_lines_go_on(command, folder):
+    found = command(
+        "translate", "--alternatives", "nowhere", "--model", folder, stdin=b"It ran.\nIt.\n"
+    )
+    assert found.status == 0
+    assert [line.split("\t")[0] for line in found.out.splitlines()] == ["1", "2"]
+    assert "line 2: word: found 'nowhere'; the sentence has" in found.err

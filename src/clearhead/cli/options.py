@@ -19,6 +19,7 @@ __all__ = [
     "model_folder",
     "on_terminal",
     "place",
+    "search_options",
     "sentence_of",
     "sentences",
     "stdin_bytes",
@@ -48,6 +49,18 @@ beam: Decorator = click.option(
 )
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
+_SEARCH: tuple[tuple[str, click.ParamType[Any], str], ...] = (
+    ("n-best", click.IntRange(1, 64), "The N best of each line, with log-probabilities."),
+    ("no-repeat", click.IntRange(0), "No N pieces in a row stand twice; 0 lets them."),
+    (
+        "length-penalty",
+        click.FloatRange(0, 10),
+        "Compare log-probability / length^N; 0: no length.",
+    ),
+    ("min-length", click.IntRange(0), "At least N pieces."),
+    ("max-length", click.IntRange(1), "At most N pieces; what has not ended is cut there."),
+)
+
 
 def place(command: Any) -> Any:
     """``--layer`` and ``--head``, both counted from 0."""
@@ -55,6 +68,13 @@ def place(command: Any) -> Any:
         command = click.option(
             f"--{name}", type=int, metavar="N", help=f"Only this {name}, counted from 0."
         )(command)
+    return command
+
+
+def search_options(command: Any) -> Any:
+    """What a search may be asked besides its beam, named as the fields of ``Search``."""
+    for name, kind, meaning in reversed(_SEARCH):
+        command = click.option(f"--{name}", type=kind, metavar="N", help=meaning)(command)
     return command
 
 

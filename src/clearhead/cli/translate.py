@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections import Counter
@@ -19,11 +18,13 @@ from clearhead.cli.options import (
     input_lines,
     model_folder,
     on_terminal,
+    search_options,
     sentences,
     stdin_bytes,
     to_language,
 )
-from clearhead.errors import TextError
+from clearhead.cli.printing import as_line, as_object, as_rows
+from clearhead.errors import ArgumentError, TextError
 
 __all__ = ["command"]
 
@@ -36,25 +37,41 @@ _AT_ONCE = 256  # lines: enough to sort by length, few enough to see them come
 
 \b
   clearhead translate "How are you?"
-  clearhead translate --to de < english.txt > german.txt""",
+  clearhead translate --to de < english.txt > german.txt
+  clearhead translate --n-best 3 --no-repeat 3 "I like rain."
+  clearhead translate --alternatives livre "The book is on the table.\"""",
 )
 @sentences
 @to_language
 @beam
+@search_options
+@click.option(
+    "--alternatives",
+    "word",
+    metavar="WORD",
+    help="What could stand in the place of this word of the translation; il:2 is the second “il”.",
+)
 @model_folder
 @as_json
 def command(
-    sentences: tuple[str, ...], to: str | None, beam: int, folder: Path | None, as_json: bool
+    sentences: tuple[str, ...],
+    to: str | None,
+    word: str | None,
+    folder: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Translate lines into French or German.
 
     Reads stdin and writes stdout, a line for each line, blank lines too; or translates the
     sentences given. Lines end at a line feed alone. A line that is too long for the model is
-    translated in parts, and stderr says so.
+    translated in parts, and stderr says so. With --n-best or --alternatives a table comes out: each
+    row begins with the number of its line.
     """
     small_products()
     from clearhead.model.translator import load_translator
 
+    how = {name: value for name, value in options.items() if value is not None}
     translator = load_translator(folder)
     language = to or translator.config.languages[0]
     if language not in translator.config.languages:
@@ -68,39 +85,53 @@ def command(
     try:
         for batch in _batches(lines, size):
             texts = [text for text, _ in batch]
-            found = translator.translations(texts, language, beam=beam, done=progress.add)
+            found = translator.translations(texts, language, done=progress.add, **how)
             progress.clear()
             for (_, end), translation in zip(batch, found, strict=True):
                 number += 1
-                _remark(translation, "" if sentences else f"line {number}: ")
-                write(_json(translation, language) if as_json else _line(translation.text) + end)
+                where = "" if sentences else f"line {number}: "
+                _remark(translation, where)
+                others = _others(translator, translation, word, language, how, where)
+                if as_json:
+                    listed = "n_best" in how
+                    write(as_object(translation, language, with_candidates=listed, others=others))
+                elif "n_best" in how or others is not None:
+                    write(as_rows(number, translation, others or ()))
+                else:
+                    write(as_line(translation.text) + end)
             progress.show()
     finally:
         progress.clear()
+
+
+def _others(
+    translator: Any,
+    translation: Any,
+    word: str | None,
+    language: str,
+    how: dict[str, Any],
+    where: str,
+) -> Any:
+    """The alternatives that were asked for; none where the translation has no such word."""
+    if word is None:
+        return None
+    if not translation.text:
+        return []
+    from clearhead.record.words import Words
+
+    how = {name: value for name, value in how.items() if name != "n_best"}
+    try:
+        at = Words(translation.text, ()).find(word)[0]
+        return translator.alternatives(translation.source, translation.text, at, language, **how)
+    except ArgumentError as error:
+        say(f"{where}{error}")
+        return []
 
 
 def _remark(translation: Any, where: str) -> None:
     """What the reader of a line must know, on stderr; the same of many parts only once."""
     for note, times in Counter(translation.notes).items():
         say(f"{where}{note}" + (f" ({times} times)" if times > 1 else ""))
-
-
-def _line(text: str) -> str:
-    """A translation in one line, whatever the model wrote."""
-    return text.replace("\r", " ").replace("\n", " ")
-
-
-def _json(translation: Any, language: str) -> str:
-    parts = translation.candidates  # one, unless the line was cut
-    held = {
-        "source": translation.source,
-        "translation": translation.text,
-        "language": language,
-        "log_probability": sum(p.log_probability for p in parts) if parts else None,
-        "finished": all(part.finished for part in parts),
-        "notes": list(translation.notes),
-    }
-    return json.dumps(held, ensure_ascii=False) + "\n"
 
 
 def _batches(lines: Iterator[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
