@@ -38,13 +38,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     translator = load_translator(options.model)
+    penalties = [float(penalty) for penalty in options.penalties.split(",")]
     found = []
     for to in translator.config.languages:
         sources, references = development_set(to, options.lines)
         for beam in map(int, options.beams.split(",")):
             hypotheses = searched(translator, sources, to, beam)
-            for plus in (0, 5) if options.wu else (0,):
-                for penalty in map(float, options.penalties.split(",")):
+            for plus in (0, 5) if options.wu and beam > 1 else (0,):
+                for penalty in penalties if beam > 1 else [0.0]:
                     texts = chosen(translator, sources, hypotheses, penalty, plus)
                     found.append({
                         "to": to, "beam": beam, "formula": "wu" if plus else "power",

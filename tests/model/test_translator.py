@@ -11,6 +11,7 @@ import pytest
 import clearhead as ch
 from clearhead.errors import ArgumentError, KindError, ModelError, TextError
 from clearhead.model.scoring import log_probabilities
+from clearhead.model.splitting import split_line
 from clearhead.model.translated import LineWarning
 from clearhead.model.translator import load_translator
 from clearhead.model.weights import save_model
@@ -31,31 +32,6 @@ def test_a_blank_line_gives_an_empty_line_and_lines_stay_in_step(translator):
     assert [bool(text) for text in found] == [True, False, True, False, False, True]
     assert found[2] == found[5]
     assert translator.translate("") == ""
-
-
-def test_an_empty_line_does_not_spoil_its_batch_mates(translator):
-    alone = [translator.translate(text, max_length=20) for text in SENTENCES]
-    mixed = translator.translate(["", *SENTENCES, "", "", " "], max_length=20)
-    assert mixed[1:6] == alone
-
-
-def test_a_very_short_sentence_is_as_alone_beside_a_long_one(translator):
-    long = " ".join(SENTENCES * 4)
-    found = translator.translate(["1.", long], max_length=20)
-    assert found[0] == translator.translate("1.", max_length=20)
-    assert found[0]
-
-
-@pytest.mark.parametrize("batch", [1, 7, 50])
-def test_any_batch_gives_the_same_text_and_score(translator, batch):
-    lines = [f"{a} {b}" for a in SENTENCES for b in SENTENCES]
-    wanted = translator.translations(lines, max_length=20)
-    found = translator.translations(lines, max_length=20, batch=batch)
-    assert [t.text for t in found] == [t.text for t in wanted]
-    for a, b in zip(found, wanted, strict=True):
-        assert a.candidates[0].log_probability == pytest.approx(
-            b.candidates[0].log_probability, abs=1e-4
-        )
 
 
 def test_no_line_is_lost_around_one_that_is_too_long(translator):
@@ -105,6 +81,35 @@ def test_lines_without_anything_to_say_warn_of_nothing(translator):
         translator.translate(finished)
 
 
+def test_the_n_best_come_as_candidates_in_place_of_each_text(translator):
+    one = translator.translate("I have 3 cats", n_best=3, max_length=20)
+    assert len(one) == 3
+    assert one[0].text == translator.translate("I have 3 cats", beam=4, max_length=20)
+    assert translator.translate(["I have 3 cats", ""], n_best=3, max_length=20) == [one, []]
+    assert len({(candidate.text, candidate.finished) for candidate in one}) == 3
+
+
+def test_the_n_best_of_a_line_in_parts_are_put_together(translator):
+    line = " ".join(["The animal was tired."] * 200)
+    found = translator.translations([line], max_length=4, n_best=3)[0]
+    assert len(found.candidates) == 3
+    scores = [candidate.score for candidate in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    parts = translator.translations(split_line(line, translator.vocabulary), max_length=4, n_best=3)
+    assert found.text == " ".join(part.text for part in parts)
+    assert scores[0] == pytest.approx(sum(part.candidates[0].score for part in parts), abs=1e-4)
+
+
+def test_an_end_at_once_is_scored_without_a_piece(translator):
+    vocabulary = translator.vocabulary
+    source = translator.row(translator.encode("it"))
+    ended = [[translator.language("fr"), vocabulary.end]]
+    wanted = log_probabilities(translator.weights, translator.config, [source], ended, 0)[0]
+    assert translator.score("it", "") == pytest.approx(sum(wanted), abs=1e-5)
+    with pytest.raises(ArgumentError, match="batch: found 0; wanted a whole number"):
+        translator.score("it", "", batch=0)
+
+
 def test_log_probabilities_are_reproduced_by_reading_the_candidates_again(translator):
     vocabulary, language = translator.vocabulary, translator.vocabulary.language("fr")
     for text in SENTENCES:
@@ -128,16 +133,6 @@ def test_a_score_is_the_log_probability_of_the_text_and_its_end(translator):
     )[0]
     assert len(wanted) == len(ids) + 1
     assert translator.score("the cat", "le chat", to="de") == pytest.approx(sum(wanted), abs=1e-4)
-
-
-def test_scores_do_not_depend_on_the_batch(translator):
-    sources = SENTENCES * 4
-    targets = [text * (1 + i % 3) for i, text in enumerate(sources)]
-    alone = [translator.score(s, t) for s, t in zip(sources, targets, strict=True)]
-    for batch in (1, 7, 100):
-        found = translator.score(sources, targets, batch=batch)
-        assert found == pytest.approx(alone, abs=1e-4)
-    assert all(isinstance(score, float) and score < 0 for score in alone)
 
 
 def test_the_score_of_an_empty_translation_is_that_of_ending_at_once(translator):
