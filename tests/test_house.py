@@ -22,7 +22,9 @@ BELOW = {stage: STAGES[: STAGES.index(stage) + 1] for stage in STAGES}
 BELOW["training"] = [*BELOW["model"], "training"]
 BELOW["cli"] = [*STAGES, "training", "cli", ""]
 THE_OTHER_WAY = {("record/record.py", "clearhead.view.terminal")}  # Record.show, when called
-ONLY_LAZILY = {"torch", "transformers", "matplotlib", "starlette", "uvicorn", "sacrebleu"}
+ONLY_LAZILY = {
+    "torch", "transformers", "matplotlib", "starlette", "uvicorn", "sacrebleu", "sacremoses",
+}  # fmt: skip
 
 
 def stage_of(path):

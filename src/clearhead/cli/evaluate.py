@@ -1,189 +1,249 @@
-"""``clearhead evaluate``: BLEU and chrF, right pronouns, and the heads that find antecedents."""
+"""``clearhead evaluate``: BLEU and chrF, right pronouns, what heads look at, word alignment."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearhead.cli.manners import small_products, write
+from clearhead.cli.manners import say, small_products, write
 from clearhead.cli.options import as_json, beam, model_folder
+from clearhead.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from clearhead.training.evaluation.suite import Part
 
 __all__ = ["command"]
 
-_CORPUS = Path("corpus/eval")
-_FILES = ("tatoeba-own-test.en-{to}.tsv.gz", "winograd_pairs.tsv", "synthetic-it-dev.tsv")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def _conditions(
+    context: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """``--where COLUMN=VALUE`` as pairs."""
+    found = []
+    for each in given:
+        column, sign, value = each.partition("=")
+        if not (column and sign):
+            raise click.BadParameter(f"found {each!r}; wanted COLUMN=VALUE, as in core=1")
+        found.append((column, value))
+    return tuple(found)
 
 
 @click.command(
-    "evaluate", epilog="Example: clearhead evaluate corpus/eval/winograd_pairs.tsv --to fr --json"
+    "evaluate",
+    epilog="""Examples:
+
+\b
+  clearhead evaluate
+  clearhead evaluate corpus/eval/winograd_pairs.tsv --to fr --json
+  clearhead evaluate test.en-fr.tsv.gz --where core=1 --model runs/first/model""",
 )
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, type=_FILE)
 @click.option("--to", multiple=True, help="Language; may be repeated  [default: all of the model]")
 @model_folder
 @beam
-@click.option("--limit", type=click.IntRange(1), help="Lines to translate, spread over each file.")
+@click.option("--limit", type=click.IntRange(1), help="Rows of each file, spread over it.")
+@click.option(
+    "--where", "conditions", multiple=True, metavar="COLUMN=VALUE", callback=_conditions,
+    help="Only rows with this value in that column; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--scoring", type=click.Choice(["13a", "moses"]), default="13a", show_default=True,
+    help="How BLEU splits words: as sacreBLEU does, or lower-cased by Moses' tokenizer, as the "
+    "literature on Multi30k does.",
+)  # fmt: skip
+@click.option("--align", is_flag=True, help="Measure the cross-attention as word alignment, too.")
+@click.option("--gold", type=_FILE, help="Marked alignments of the one file; implies --align.")
+@click.option("--dev", type=_FILE, help="The file that chooses the best unguided heads.")
+@click.option(
+    "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the sets that may only be measured with, beside those of corpus/eval.",
+)  # fmt: skip
+@click.option(
+    "--page", "pages", multiple=True, metavar="PAGE[#NAME]",
+    help="Write the tables into this Markdown page, too, between its marks; may be repeated.",
+)  # fmt: skip
+@click.option("--figures", type=_FILE, help="Show what --json printed, and measure nothing.")
 @as_json
 def command(
     files: tuple[Path, ...],
     to: tuple[str, ...],
     folder: Path | None,
     beam: int,
-    limit: int | None,
+    pages: tuple[str, ...],
+    figures: Path | None,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Measure a translation model on TSV files whose first line names the columns.
 
     A file with the columns en and fr (or de) is translated and scored with sacreBLEU. One with
     fr_contrast is a test of pronouns: does the model give the right translation the higher score?
-    One with antecedent_en and other_en shows which heads look from "it" at the right noun. Without
-    FILES, those of corpus/eval are read.
+    One with antecedent_en shows which heads look from "it" at the right noun. Without FILES, those
+    of corpus/eval are read.
     """
     small_products()
+    from clearhead.training.evaluation.page import markdown, rewrite
+    from clearhead.training.evaluation.sheets import sheets
+
+    for page in pages:
+        rewrite(page, "", write=False)  # a page without marks is told before the work is done
+    if figures is not None:
+        if files:
+            raise click.UsageError("--figures measures nothing; leave out the files")
+        found = _read_figures(figures)
+    else:
+        found = _measured(files, to, folder, beam, **how)
+    tables = sheets(found)
+    for page in pages:
+        rewrite(page, markdown(tables))
+    if as_json:
+        write(json.dumps(found, ensure_ascii=False) + "\n")
+    else:
+        _show(found, tables)
+
+
+def _measured(
+    files: tuple[Path, ...],
+    to: tuple[str, ...],
+    folder: Path | None,
+    beam: int,
+    *,
+    limit: int | None,
+    conditions: tuple[tuple[str, str], ...],
+    scoring: str,
+    align: bool,
+    gold: Path | None,
+    dev: Path | None,
+    data: Path | None,
+) -> dict[str, Any]:
     from clearhead.model.translator import load_translator
-    from clearhead.training.evaluate import read_table
+    from clearhead.training.evaluation.measure import Measuring
 
     translator = load_translator(folder)
     languages = to or tuple(translator.config.languages)
     for tag in languages:
         translator.vocabulary.language(tag)
-    found: dict[str, Any] = {"translation": [], "pronouns": [], "heads": []}
-    for path in files or _default_files(languages):
-        rows = read_table(path)
-        known = _measure(found, path, rows, translator, languages, beam, limit)
-        if not known:
-            raise click.UsageError(
-                f"{path} has the columns {', '.join(rows[0]) if rows else 'of no rows'}; wanted "
-                f"en and one of {', '.join(languages)}, or antecedent_en and other_en"
-            )
-    if as_json:
-        write(json.dumps(found, ensure_ascii=False) + "\n")
-    else:
-        _show(found)
+    if gold is not None and (len(files) != 1 or len(languages) != 1):
+        raise click.UsageError("--gold belongs to one file in one language; give both, with --to")
+    parts = _parts(files, languages, limit, conditions, align, data)
+    if dev is not None and dev not in [part.path for part in parts]:
+        parts = [*_parts((dev,), languages, limit, (), False, None), *parts]
+    with _progress() as watch:
+        how = Measuring(translator, languages, beam=beam, scoring=scoring, watch=watch)
+        return how.run(parts, dev=dev, gold=gold)
 
 
-def _measure(
-    found: dict[str, Any],
-    path: Path,
-    rows: list[dict[str, str]],
-    translator: Any,
-    languages: Sequence[str],
-    beam: int,
+def _parts(
+    files: tuple[Path, ...],
+    languages: tuple[str, ...],
     limit: int | None,
-) -> bool:
-    """Adds what a file can tell to ``found``; False where it can tell nothing."""
-    from clearhead.training.evaluate import bleu_chrf, contrast, heads, sample, scorers
+    conditions: tuple[tuple[str, str], ...],
+    align: bool,
+    data: Path | None,
+) -> list[Part]:
+    """The files given, or all of the suite."""
+    from clearhead.training.evaluation.suite import Part, suite
 
-    columns = set(rows[0]) if rows else set()
-    known = False
-    for to in languages:
-        about = {"file": str(path), "to": to}
-        if {"en", to, f"{to}_contrast"} <= columns:
-            answers = dataclasses.asdict(contrast(translator, rows, to))
-            found["pronouns"].append(about | answers)
-            known = True
-        elif {"en", to} <= columns:
-            scorers()  # a missing library is told before the work is done
-            chosen = sample(rows, limit or len(rows))
-            start = time.perf_counter()
-            said = _translated(translator, [row["en"] for row in chosen], to, beam)
-            took = time.perf_counter() - start
-            scores = dataclasses.asdict(bleu_chrf(said, [row[to] for row in chosen]))
-            speed = {"beam": beam, "sentences_per_second": len(said) / took}
-            found["translation"].append(about | scores | speed)
-            known = True
-    if {"en", "antecedent_en", "other_en"} <= columns:
-        looked = heads(translator, rows)
-        found["heads"].append(
-            {
-                "file": str(path),
-                "sentences": looked.sentences,
-                "guided": [list(place) for place in looked.guided],
-                "share": looked.share.tolist(),
-                "weight": looked.weight.tolist(),
-            }
-        )
-        known = True
-    return known
+    if files:
+        if data is not None:
+            raise click.UsageError("--data adds files to those of corpus/eval; leave FILES out")
+        return [Part(path, conditions, limit, align) for path in files]
+    if conditions:
+        raise click.UsageError("--where needs FILES: those of corpus/eval have no such columns")
+    try:
+        parts = suite(languages, data)
+    except ArgumentError as error:
+        raise click.UsageError(str(error)) from None
+    if limit is None:
+        return parts
+    return [dataclasses.replace(part, limit=min(limit, part.limit or limit)) for part in parts]
 
 
-def _translated(translator: Any, texts: list[str], to: str, beam: int) -> list[str]:
-    """The translations, with a bar on a terminal."""
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
+    """Bars on a terminal, one for what is being done; nothing elsewhere."""
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task(f"to {to}", total=len(texts))
-        found = translator.translations(
-            texts, to, beam=beam, done=lambda more: progress.advance(task, more)
-        )
-    return [translation.text for translation in found]
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, console=console, disable=not console.is_terminal, transient=True
+    ) as progress:
+
+        def watch(what: str, total: int) -> Callable[[int], None]:
+            for task in progress.task_ids:
+                progress.remove_task(task)
+            task = progress.add_task(what, total=total)
+            return lambda more: progress.advance(task, more)
+
+        yield watch
 
 
-def _default_files(languages: Sequence[str]) -> list[Path]:
-    paths = [_CORPUS / name.format(to=to) for name in _FILES for to in languages]
-    found = [path for path in dict.fromkeys(paths) if path.is_file()]
-    if not found:
+def _read_figures(path: Path) -> dict[str, Any]:
+    """What ``--json`` printed, read again."""
+    from clearhead.training.evaluation.measure import SECTIONS
+
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(found, dict) or set(found) != set(SECTIONS):
         raise click.UsageError(
-            f"there is no {_CORPUS} here: give TSV files, or run this in the repository"
+            f"{path} holds no figures; wanted what clearhead evaluate --json printed, with "
+            f"{', '.join(SECTIONS)}"
         )
     return found
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(found: dict[str, Any], tables: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False)
-    if found["translation"]:
-        table = Table("file", "to", "lines", "BLEU", "chrF", "beam", "sentences/s", box=None)
-        for row in found["translation"]:
-            table.add_row(
-                Path(row["file"]).name, row["to"], f"{row['lines']:,}", f"{row['bleu']:.1f}",
-                f"{row['chrf']:.1f}", str(row["beam"]), f"{row['sentences_per_second']:.1f}",
-            )  # fmt: skip
-        console.print("Translation", style="bold")
+    for sheet in tables:
+        table = Table("", *sheet.columns, box=None)
+        for row in sheet.rows:
+            table.add_row(*row)
+        console.print(sheet.title, style="bold", markup=False, soft_wrap=True)
         console.print(table)
-        console.print(f"BLEU|{found['translation'][0]['bleu_signature']}", soft_wrap=True)
-        console.print(f"chrF2|{found['translation'][0]['chrf_signature']}\n", soft_wrap=True)
-    if found["pronouns"]:
-        table = Table("file", "to", "sentences right", "pairs right", box=None)
-        for row in found["pronouns"]:
-            pairs = _part(row["pairs_right"], row["pairs"]) if row["pairs"] else "–"
-            right = _part(row["right"], row["sentences"])
-            table.add_row(Path(row["file"]).name, row["to"], right, pairs)
-        console.print("Pronouns: right above contrast (chance 50 %, pairs 25 %)", style="bold")
-        console.print(table)
+        for note in sheet.notes:
+            console.print(note, markup=False, soft_wrap=True, style="dim")
         console.print()
-    for row in found["heads"]:
-        _show_heads(console, row)
+    for entry in found["heads"]:
+        if entry["kind"] == "encoder":
+            _show_heads(console, entry)
+    if not tables and not found["heads"]:
+        say("no row had all of the words it names: nothing was measured")
 
 
-def _show_heads(console: Any, row: dict[str, Any]) -> None:
+def _show_heads(console: Any, entry: dict[str, Any]) -> None:
+    """Every head of the encoder: how often it looks more, or most, at the right noun."""
     from rich.table import Table
 
-    count = len(row["share"][0])
+    share = entry["more"] or entry["most"]
+    count = len(share[0])
     table = Table("layer", *(f"head {h}" for h in range(count)), box=None)
-    for layer, shares in enumerate(row["share"]):
+    for layer, shares in enumerate(share):
         cells = [
-            f"{100 * share:.0f} %{' *' if [layer, h] in row['guided'] else ''}"
-            for h, share in enumerate(shares)
+            f"{100 * each:.0f} %{' *' if [layer, h] in entry['guided'] else ''}"
+            for h, each in enumerate(shares)
         ]
         table.add_row(str(layer), *cells)
-    name = Path(row["file"]).name
-    title = f'Heads: how often "it" looks more at the right noun, {row["sentences"]} of {name}'
-    console.print(title, style="bold", soft_wrap=True)
+    what = "more at the right noun" if entry["more"] else "most at the right noun, of all words"
+    name = Path(entry["file"]).name
+    title = f'Heads: how often "it" looks {what}, {entry["sentences"]} of {name}'
+    console.print(title, style="bold", markup=False, soft_wrap=True)
     console.print(table)
-    marked = " ".join(f"({layer}, {head})" for layer, head in row["guided"])
+    marked = " ".join(f"({layer}, {head})" for layer, head in entry["guided"])
     told = f"* guided in training: {marked}; no other was" if marked else "no head was guided"
-    console.print(f"{told}; chance is 50 %\n")
-
-
-def _part(right: int, of: int) -> str:
-    return f"{right} of {of} ({100 * right / of:.0f} %)" if of else "–"
+    chance = 50 if entry["more"] else round(100 * entry["most_chance"])
+    console.print(f"{told}; chance is {chance} %\n", markup=False)

@@ -1,0 +1,1 @@
+"""How good a translator is, and what its attention looks at: measures, and the whole suite."""

@@ -1,0 +1,87 @@
+"""Alignment: which words count, and the arithmetic, on links that are given."""
+
+import numpy as np
+import pytest
+
+from clearhead.model.words import words
+from clearhead.training.evaluation import alignment
+from clearhead.training.evaluation.alignment import align, aligned, copies
+from clearhead.training.evaluation.gold import Gold
+
+
+def copied(source, target):
+    return copies(source, words(source), target, words(target))
+
+
+def test_numbers_names_and_long_words_are_copies():
+    assert copied("We met Tom at 7.", "Tom 7.") == [(0, 2), (1, 4)]
+    assert copied("a situation", "une situation") == [(1, 1)]
+
+
+def test_short_words_first_words_and_repeated_ones_are_none():
+    assert copied("Son mon", "Son mon") == []  # "Son" begins the sentence, "mon" is short
+    assert copied("He saw Tom and Tom", "Tom") == []
+    assert copied("He saw Tom", "Tom, Tom") == []
+
+
+ROWS = [{"en": "in 2019 we saw Tom", "fr": "Tom vu en 2019"}]
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """Links by (shifted or not, layer), as if a model had them."""
+    links = np.array([[[4, 3, 0, 1], [4, 4, 4, 4]], [[0, 0, 0, 0], [4, 0, 0, 1]]])
+    monkeypatch.setattr(alignment, "aligned", lambda *rest: [(0, links)])
+
+
+class Small:
+    class config:
+        decoder_layers = 2
+
+
+@pytest.mark.usefixtures("given")
+def test_a_copied_word_must_be_linked_to_its_copy():
+    found = align(Small, ROWS, "fr")
+    assert (found.sentences, found.copies) == (1, 2)
+    assert found.copied == (1.0, 0.5)
+    assert found.copied_unshifted == (0.0, 1.0)
+    assert found.diagonal == 0.0
+    assert found.aer is None
+
+
+@pytest.mark.usefixtures("given")
+def test_the_error_rate_is_the_one_of_och_and_ney():
+    gold = [Gold(frozenset({(4, 0), (1, 3)}), frozenset({(4, 0), (1, 3), (3, 1)}))]
+    found = align(Small, ROWS, "fr", gold)
+    # Layer 0 has the links 4-0 3-1 0-2 1-3: two of two sure ones, three of four possible.
+    assert found.precision == (3 / 4, 1 / 4)
+    assert found.recall == (1.0, 1 / 2)
+    assert found.aer == pytest.approx((1 - 5 / 6, 1 - 2 / 6))
+    assert found.aer_unshifted == pytest.approx((1.0, 1 - 4 / 6))
+
+
+def test_words_are_linked_batch_by_batch_as_alone(translator):
+    texts = [("the cat saw it", "le chat voit"), ("", "il"), ("big", "grand chien car il")] * 2
+    found = dict(aligned(translator, texts, "fr"))
+    assert sorted(found) == [0, 2, 3, 5]
+    assert found[0].shape == (2, 2, 3)
+    for i, links in found.items():
+        ((_, alone),) = aligned(translator, [texts[i]], "fr")
+        assert (links == alone).all()
+
+
+def test_shifted_links_are_those_of_the_step_that_reads_a_piece(translator, monkeypatch):
+    """A decoder whose step t looks at source piece t: shifted links lie one piece further."""
+
+    def across(translator, sources, targets):
+        steps, pieces = len(targets[0]), len(sources[0])
+        return np.eye(steps, pieces)[None, None]
+
+    monkeypatch.setattr(alignment, "_across", across)
+    text = "big dog saw it"
+    assert len(translator.vocabulary.encode(text).ids) == len(words(text))
+    said = "grand chien car"
+    assert len(translator.vocabulary.encode(said).ids) == len(words(said))
+    ((_, (shifted, plain)),) = aligned(translator, [(text, said)], "fr")
+    assert shifted.tolist() == [[1, 2, 3]]
+    assert plain.tolist() == [[0, 1, 2]]
