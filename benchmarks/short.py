@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import sys
 
 import numpy as np
 import torch
-from attention import interleaved
 
 import clearhead as ch
+from attention_table.timing import Timed, interleaved
 
 LENGTHS = [1, 2, 4, 8, 16, 32, 64]
 HEADS, WIDTH = 8, 64
@@ -57,8 +58,10 @@ def row(length: int, seconds: float) -> dict[str, float]:
         lambda: torch.softmax(q @ k.transpose(-1, -2) * WIDTH**-0.5, -1) @ v,
         lambda: sdpa(q, k, v),
     ]
+    timed = [Timed(call, 0.0, leading=True) for call in calls]
+    interleaved(timed, seconds, rounds=5, order=random.Random(length))
     mine, mine_torch, plain, plain_torch, fused = (
-        statistics.median(times) * 1e6 for times in interleaved(calls, seconds)
+        statistics.median(one.times) * 1e6 for one in timed
     )
     return {
         "length": length,
