@@ -2,14 +2,14 @@
 
 What a search finds are pieces; what a reader gets is a text. So hypotheses that spell one text are
 one candidate, and its probability is that of the pieces that the text is cut into by itself: then
-``score`` of the text gives the same number. Of a trained model, about one hypothesis in a hundred
+``score`` of the text gives the same number. Of a trained model, about one translation in a hundred
 is spelt in other pieces, and read again for that.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from clearhead.model.encoded import Encoded
 from clearhead.model.hypotheses import Hypothesis, Search
@@ -31,6 +31,8 @@ def find_candidates(
     how: Search,
     done: Callable[[int], None] = lambda sentences: None,
     prefixes: Sequence[Prefix] | None = None,
+    *,
+    exact: bool = True,
 ) -> list[list[Candidate]]:
     """The candidates of every part; where nothing is to be translated, the part itself.
 
@@ -42,6 +44,8 @@ def find_candidates(
         how: beam, lengths, and so on.
         done: called now and then with how many more parts are done.
         prefixes: for every part how its translation must begin; such parts are all searched.
+        exact: whether probabilities are to be those of the texts, or may be those of the pieces
+            that the search wrote: the best text is the same.
 
     Returns:
         for every part at most ``how.n_best`` and at least one, best first; of those that ended no
@@ -59,9 +63,13 @@ def find_candidates(
     found = dict(zip(others, best, strict=True))
     for i in kept:
         found[i] = [Hypothesis((), 0.0, 0.0)]
-    _read_as_cut(model, found, parts, sources, language, how, kept)
+    chosen = [_distinct(model, found[i], sources[i], how) for i in range(len(parts))]
+    for i in kept:
+        chosen[i] = [replace(chosen[i][0], text=parts[i])]
+    if exact:
+        _read_as_cut(model, chosen, sources, language, how, kept)
     done(len(kept))
-    return [_distinct(model, found[i], sources[i], how) for i in range(len(parts))]
+    return chosen
 
 
 def _is_kept(model: TextModel, part: str, source: Encoded) -> bool:
@@ -74,63 +82,6 @@ def _is_kept(model: TextModel, part: str, source: Encoded) -> bool:
         if piece not in slots
         for character in part[start:end]
     )
-
-
-def _read_as_cut(
-    model: TextModel,
-    found: dict[int, list[Hypothesis]],
-    parts: Sequence[str],
-    sources: Sequence[Encoded],
-    language: int,
-    how: Search,
-    kept: Sequence[int],
-) -> None:
-    """Sets hypotheses whose text is cut into other pieces to those, and their probability with it.
-
-    Those that were cut off before their end stay as they are, and so do those whose slots would be
-    spelt out, being parts of longer words.
-    """
-    wanted: list[tuple[int, int, list[int]]] = []
-    for i, hypotheses in found.items():
-        if i in kept:
-            wanted.append((i, 0, model.target(parts[i], sources[i])))
-            continue
-        for k, ids in enumerate(_cut(model, hypotheses, sources[i])):
-            if ids is not None and tuple(ids) != hypotheses[k].ids:
-                wanted.append((i, k, ids))
-    end = model.vocabulary.end
-    read = log_probabilities(
-        model.weights, model.config, [model.row(sources[i]) for i, _, _ in wanted],
-        [[language, *ids, end] for _, _, ids in wanted], model.vocabulary.pad,
-    )  # fmt: skip
-    for (i, k, ids), each in zip(wanted, read, strict=True):
-        total = sum(each)
-        found[i][k] = dataclasses.replace(
-            found[i][k],
-            ids=tuple(ids),
-            log_probability=total,
-            score=how.normalised(total, len(each)),
-        )
-
-
-def _cut(
-    model: TextModel, hypotheses: Sequence[Hypothesis], source: Encoded
-) -> list[list[int] | None]:
-    """For every hypothesis the pieces its text is cut into; None where it stays as it is."""
-    texts = [
-        spaced(model.vocabulary.decode(h.ids, source.slots)) if h.finished else ""
-        for h in hypotheses
-    ]
-    if not source.slots:
-        pieces = model.vocabulary.encode_plain(texts)
-        return [ids if text else None for text, ids in zip(texts, pieces, strict=True)]
-    slots = set(model.vocabulary.slots)
-    found: list[list[int] | None] = []
-    for hypothesis, text in zip(hypotheses, texts, strict=True):
-        ids = model.target(text, source)
-        same = slots.intersection(ids) == slots.intersection(hypothesis.ids)
-        found.append(ids if text and same else None)
-    return found
 
 
 def _distinct(
@@ -150,6 +101,70 @@ def _distinct(
 
 
 def _candidate(model: TextModel, found: Hypothesis, text: str, source: Encoded) -> Candidate:
-    words = zip(model.vocabulary.slots, source.slots, strict=False)
-    lost = tuple(word for slot, word in words if slot not in found.ids)
+    lost = _lost(model, found.ids, source)
     return Candidate(text, found.log_probability, found.score, found.finished, found.ids, lost)
+
+
+def _read_as_cut(
+    model: TextModel,
+    chosen: list[list[Candidate]],
+    sources: Sequence[Encoded],
+    language: int,
+    how: Search,
+    kept: Sequence[int],
+) -> None:
+    """Gives candidates the pieces that their texts are cut into, and the probability of these.
+
+    Those that were cut off before their end stay as they are, and so do those whose own pieces
+    would break what was asked of the search, or spell out a slot as part of a longer word.
+    """
+    wanted: list[tuple[int, int, list[int]]] = []
+    for i, candidates in enumerate(chosen):
+        for k, ids in enumerate(_cut(model, candidates, sources[i])):
+            fits = i in kept or _fits(model, ids, candidates[k], how)
+            if fits and tuple(ids) != candidates[k].ids:
+                wanted.append((i, k, list(ids)))
+    end = model.vocabulary.end
+    read = log_probabilities(
+        model.weights, model.config, [model.row(sources[i]) for i, _, _ in wanted],
+        [[language, *ids, end] for _, _, ids in wanted], model.vocabulary.pad,
+    )  # fmt: skip
+    for (i, k, ids), each in zip(wanted, read, strict=True):
+        total = sum(each)
+        score = how.normalised(total, len(each))
+        chosen[i][k] = replace(
+            chosen[i][k], ids=tuple(ids), log_probability=total, score=score,
+            lost=_lost(model, ids, sources[i]),
+        )  # fmt: skip
+    for i in {i for i, _, _ in wanted}:
+        chosen[i].sort(key=lambda c: (not c.finished, len(c.lost), -c.score))
+
+
+def _cut(
+    model: TextModel, candidates: Sequence[Candidate], source: Encoded
+) -> Sequence[Sequence[int]]:
+    """The pieces that the texts are cut into."""
+    texts = [candidate.text for candidate in candidates]
+    if source.slots:
+        return [model.target(text, source) for text in texts]
+    return model.vocabulary.encode_plain(texts)
+
+
+def _fits(model: TextModel, ids: Sequence[int], candidate: Candidate, how: Search) -> bool:
+    """Whether the candidate may be written in these pieces."""
+    n = how.no_repeat
+    grams = [tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)] if n else []
+    slots = set(model.vocabulary.slots)
+    return (
+        candidate.finished
+        and how.min_length <= len(ids)
+        and (how.max_length is None or len(ids) <= how.max_length)
+        and len(set(grams)) == len(grams)
+        and slots.intersection(ids) == slots.intersection(candidate.ids)
+    )
+
+
+def _lost(model: TextModel, ids: Sequence[int], source: Encoded) -> tuple[str, ...]:
+    """Words that cannot be spelt and are not carried over."""
+    words = zip(model.vocabulary.slots, source.slots, strict=False)
+    return tuple(word for slot, word in words if slot not in ids)

@@ -91,14 +91,15 @@ class Translator(TextModel):
         """
         one = isinstance(text, str)
         options = options if n_best is None else {**options, "n_best": n_best}
-        found = self.translations([text] if isinstance(text, str) else text, to, **options)
+        texts = [text] if isinstance(text, str) else text
+        found = self.translations(texts, to, exact=n_best is not None, **options)
         for number, translation in enumerate(found, 1):
             for note in translation.notes:
                 where = "" if one else f"line {number}: "
                 warnings.warn(f"{where}{note}", LineWarning, stacklevel=2)
         if n_best is None:
-            texts = [translation.text for translation in found]
-            return texts[0] if one else texts
+            said = [translation.text for translation in found]
+            return said[0] if one else said
         candidates = [list(translation.candidates) for translation in found]
         return candidates[0] if one else candidates
 
@@ -108,6 +109,7 @@ class Translator(TextModel):
         to: str = "fr",
         *,
         done: Callable[[int], None] = lambda sentences: None,
+        exact: bool = True,
         **options: Any,
     ) -> list[Translation]:
         """Translates lines, and says of each how probable it is and what was done to it.
@@ -116,6 +118,8 @@ class Translator(TextModel):
             texts: lines, as of :meth:`translate`.
             to: language of the translations.
             done: called now and then with how many more lines (or parts of one) are translated.
+            exact: whether log-probabilities must be those of the texts, as :meth:`score` gives
+                them; False saves reading about one in a hundred again.
             options: as of :meth:`translate`; ``n_best`` is 1 by default.
 
         Raises:
@@ -127,7 +131,7 @@ class Translator(TextModel):
         parts = [part for line in lines for part in line]
         encoded = [self.encode(part) for part in parts]
         with attention_on_one_thread():
-            candidates = find_candidates(self, parts, encoded, language, how, done)
+            candidates = find_candidates(self, parts, encoded, language, how, done, exact=exact)
         translations, at = [], 0
         for text, line in zip(texts, lines, strict=True):
             end = at + len(line)
