@@ -1,13 +1,15 @@
 // Reading the arrays of a request: where a row is, and copies of what cannot be read in place.
 //
-// A tile of keys or values is read where it lies if its kind is T and its last axis is dense
-// (values also: a whole number of registers). Else its rows are copied into scratch, converted to T
-// and padded with zeros: the sums that follow are the same, bit for bit. The transposed queries are
+// A tile of keys or values is read where it lies if its kind is that of the products and its last
+// axis is dense (values also: a whole number of registers). Else its rows are copied into scratch,
+// converted and padded with zeros: the sums that follow are the same, bit for bit. Queries are
 //   q[e][lane] = scale * query[row of lane][e]     lanes beyond the last row are 0
+// e counts steps: numbers, or pairs of bfloat16, which are not scaled.
 #pragma once
 
 #include "attention.h"
 #include "kernels/exp.h"
+#include "kernels/products.h"
 #include "kernels/table.h"
 
 namespace clearhead::CLEARHEAD_ISA {
@@ -65,12 +67,17 @@ CLEARHEAD_INLINE T read_one(const char* base, Kind kind, int64_t at) {
     }
 }
 
-template <class T>
-constexpr Kind kind_of() {
-    return sizeof(T) == 4 ? Kind::kFloat32 : Kind::kFloat64;
+template <>
+CLEARHEAD_INLINE uint16_t read_one<uint16_t>(const char* base, Kind, int64_t at) {
+    return reinterpret_cast<const uint16_t*>(base)[at];
 }
 
-// Dense 16-bit numbers, a register at a time; returns how many are done. None for double.
+template <class T>
+constexpr Kind kind_of() {
+    return sizeof(T) == 2 ? Kind::kBFloat16 : sizeof(T) == 4 ? Kind::kFloat32 : Kind::kFloat64;
+}
+
+// Dense 16-bit numbers, a register at a time; returns how many are done. Only float is widened to.
 CLEARHEAD_INLINE int64_t widen_dense(float* to, const char* from, Kind kind, int64_t count) {
     using V = Vec<float>;
     const auto* half = reinterpret_cast<const uint16_t*>(from);
@@ -81,6 +88,9 @@ CLEARHEAD_INLINE int64_t widen_dense(float* to, const char* from, Kind kind, int
     return e;
 }
 CLEARHEAD_INLINE int64_t widen_dense(double*, const char*, Kind, int64_t) {
+    return 0;
+}
+CLEARHEAD_INLINE int64_t widen_dense(uint16_t*, const char*, Kind, int64_t) {
     return 0;
 }
 
@@ -100,7 +110,7 @@ void copy_row(T* to, const char* from, Kind kind, int64_t step, int64_t count, i
     for (; e < padded; ++e) to[e] = 0;
 }
 
-// Rows of one (sample, head) of keys or values.
+// Rows of one (sample, head) of keys or values, read as T.
 template <class T>
 struct Rows {
     const char* base;
@@ -132,37 +142,46 @@ Rows<T> rows_of(const Request& r, const Array& a, int64_t sample, int64_t head, 
             dense && width % unit == 0, copy};
 }
 
-// The queries of a block, one row pointer per lane, transposed and scaled: q[e * 64 + lane].
-template <class T>
+// The queries of a block, one row pointer per lane, transposed: q[step * 64 + lane].
+template <class P, class T = typename P::Sum>
 void transpose_queries(T* q, const char* const* rows, int count, Kind kind, int64_t column,
-                       int64_t d, T scale, T* line) {
+                       int64_t d, T scale, typename P::Entry* line) {
     using V = Vec<T>;
+    using Entry = typename P::Entry;
     constexpr int L = V::kLanes;
-    const bool dense = kind == kind_of<T>() && (column == 1 || d == 1);
+    const int64_t steps = (d + P::kStep - 1) / P::kStep, width = steps * P::kStep;
+    const bool dense = kind == kind_of<Entry>() && (column == 1 || d == 1) && width == d;
     const auto factor = V::all(scale);
     for (int lane = 0; lane < count; lane += L) {
-        const T* from[L];
+        const Entry* from[L];
         for (int i = 0; i < L; ++i) {
             if (lane + i >= count) {
                 from[i] = nullptr;
             } else if (dense) {
-                from[i] = reinterpret_cast<const T*>(rows[lane + i]);
+                from[i] = reinterpret_cast<const Entry*>(rows[lane + i]);
             } else {
-                copy_row(line + i * d, rows[lane + i], kind, column, d, d);
-                from[i] = line + i * d;
+                copy_row(line + i * width, rows[lane + i], kind, column, d, width);
+                from[i] = line + i * width;
             }
         }
         int64_t e = 0;
-        for (; e + L <= d; e += L) {
+        for (; e + L <= steps; e += L) {
             typename V::Reg square[L];
-            for (int i = 0; i < L; ++i) square[i] = from[i] ? V::load(from[i] + e) : V::zero();
+            for (int i = 0; i < L; ++i)
+                square[i] = from[i] ? P::load(from[i] + e * P::kStep) : V::zero();
             V::transpose(square);
             for (int i = 0; i < L; ++i)
-                V::store(q + (e + i) * kRowsPerBlock + lane, V::mul(square[i], factor));
+                V::store(q + (e + i) * kRowsPerBlock + lane, P::scale_query(square[i], factor));
         }
-        for (; e < d; ++e)
+        for (; e < steps; ++e) {
+            T words[L];
             for (int i = 0; i < L; ++i)
-                q[e * kRowsPerBlock + lane + i] = from[i] ? from[i][e] * scale : T(0);
+                if (from[i])
+                    std::memcpy(words + i, from[i] + e * P::kStep, sizeof(T));
+                else
+                    words[i] = 0;
+            V::store(q + e * kRowsPerBlock + lane, P::scale_query(V::load(words), factor));
+        }
     }
 }
 

@@ -23,7 +23,7 @@ struct Block {
     int64_t low[kRowsPerBlock], high[kRowsPerBlock];  // the band of keys of each query
     int64_t low_min, low_max, high_min, high_max;
     bool first;   // no tile yet
-    bool single;  // the sample has one valid query: q is [lane][d_k, padded] and not transposed
+    bool single;  // the sample has one valid query: q holds rows [lane][d_k, padded] as they are
     T *q, *o, *m, *l, *t, *decay;
     uint8_t* live;
     T *top_scores, *top_keys;  // [k][64], the keys carried in the bits of T
@@ -34,7 +34,7 @@ struct Block {
 template <class T>
 void lay_out(Block<T>& b, Arena& arena, const Request& r, int64_t top, bool outputs) {
     constexpr int64_t L = Vec<T>::kLanes;
-    b.q = arena.take<T>(round_up(r.d_k, L) * kRowsPerBlock);
+    b.q = arena.take<T>(round_up(r.d_k, 2 * L) * kRowsPerBlock);
     b.o = outputs ? arena.take<T>(round_up(r.d_v, L) * kRowsPerBlock) : nullptr;
     b.m = arena.take<T>(kRowsPerBlock);
     b.l = arena.take<T>(kRowsPerBlock);
@@ -54,19 +54,29 @@ CLEARHEAD_INLINE bool single_query(const Request& r, int64_t sample) {
     return valid_queries(r, sample) == 1;
 }
 
-// Reads the chosen queries, scaled; `line` is scratch for kLanes of them.
-template <class T>
+// Entries of a row of keys, and of queries that are not transposed, with their zeros.
+template <class P>
+CLEARHEAD_INLINE int64_t single_width(const Request& r) {
+    return round_up(r.d_k, Vec<typename P::Sum>::kLanes * P::kStep);
+}
+
+// Reads the chosen queries; `line` is scratch for kLanes of them.
+template <class P, class T = typename P::Sum>
 void read_queries(Block<T>& b, const Request& r, T factor, T* line) {
+    using V = Vec<T>;
+    using Entry = typename P::Entry;
     const Array& a = r.query;
     if (!b.single) {
-        transpose_queries(b.q, b.query, b.count, a.kind, a.column, r.d_k, factor, line);
+        transpose_queries<P>(b.q, b.query, b.count, a.kind, a.column, r.d_k, factor,
+                             reinterpret_cast<Entry*>(line));
         return;
     }
-    const int64_t width = round_up(r.d_k, Vec<T>::kLanes);
+    const int64_t width = single_width<P>(r);
     for (int lane = 0; lane < b.count; ++lane) {
-        T* to = b.q + lane * width;
+        Entry* to = reinterpret_cast<Entry*>(b.q) + lane * width;
         copy_row(to, b.query[lane], a.kind, a.column, r.d_k, width);
-        for (int64_t e = 0; e < r.d_k; ++e) to[e] *= factor;
+        for (int64_t e = 0; e < width; e += V::kLanes * P::kStep)
+            V::store(reinterpret_cast<T*>(to + e), P::scale_query(P::load(to + e), V::all(factor)));
     }
 }
 

@@ -8,17 +8,18 @@
 // per block, whatever the number of keys. Each query has lanes of its own throughout: its result
 // does not depend on its neighbours. Observing reads the tile and changes nothing in it.
 #include "kernels/entries.h"
-#include "kernels/mix.h"
 #include "kernels/observe.h"
 #include "kernels/softmax.h"
 #include "kernels/tile.h"
 #include "kernels/unlisted.h"
+#include "kernels/values.h"
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-template <class T>
+template <class P>
 struct Work {
+    using T = typename P::Sum;
     Block<T> blocks[kBlocksPerTask];
     Tile<T> tile;
     T *keys, *values, *line;
@@ -31,23 +32,24 @@ struct Work {
             lay_out(blocks[i], arena, r, entries, true);
         lay_out(tile, arena, r);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));
-        values = arena.take<T>(kKeysPerTile * round_up(r.d_v, L));
-        line = arena.take<T>(larger(L * r.d_k, round_up(r.d_v, L)));
+        values = arena.take<T>(Values<P>::scratch(r));
+        line = arena.take<T>(larger(L * round_up(r.d_k, P::kStep), round_up(r.d_v, L)));
     }
 };
 
-template <class T, bool entropy>
-void see_tile(Work<T>& w, Block<T>& b, const Request& r, const T* v, int64_t stride,
-              int64_t width) {
+template <class P, bool entropy, class T = typename P::Sum>
+void see_tile(Work<P>& w, Block<T>& b, const Request& r, Values<P>& values,
+              const typename P::Entry* v, int64_t stride) {
     Tile<T>& tile = w.tile;
+    const int64_t width = values.rows.padded;
     if (r.observe.top) see_top(b, r, tile.s, tile.largest, tile.begin, tile.keys);
-    softmax_tile<T, entropy>(b, tile.largest, tile.panels, tile.keys, tile.s);
-    if (tile.seen == Seen::kSome && !all_finite(v, stride, tile.keys, width)) {
+    softmax_tile<P, entropy>(b, tile.largest, tile.panels, tile.keys, tile.s);
+    if (tile.seen == Seen::kSome && !values.finite(v, stride, tile.keys)) {
         if (!tile.bytes) read_visible<T>(r, b, 0, tile.begin, tile.keys, nullptr, tile.visible);
-        mix_selected(tile.s, tile.visible, v, stride, tile.keys, b.decay, b.first, b.o, width,
-                     b.count);
+        mix_selected<P>(tile.s, tile.visible, v, stride, tile.keys, b.decay, b.first, b.o, width,
+                        b.count);
     } else {
-        mix_tile(tile.s, v, stride, tile.keys, b.decay, b.first, b.o, width, b.count);
+        mix_tile<P>(tile.s, v, stride, tile.keys, b.decay, b.first, b.o, width, b.count);
     }
     b.first = false;
 }
@@ -91,8 +93,8 @@ void write_row(const Request& r, int64_t row, const T* o, T factor, bool live, T
 }
 
 // Divides by the sum, the sink included, and writes all that belongs to the queries of the block.
-template <class T>
-void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Normalisers& n) {
+template <class P, class T = typename P::Sum>
+void finish(Work<P>& w, Block<T>& b, const Request& r, int64_t sample, const Normalisers& n) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     constexpr T minus_infinity = -static_cast<T>(__builtin_inf());
@@ -156,10 +158,10 @@ void finish(Work<T>& w, Block<T>& b, const Request& r, int64_t sample, const Nor
     if (r.keys) list_the_rest(w.tile, b, r, sample, row, inverse);
 }
 
-template <class T, bool entropy>
+template <class P, bool entropy>
 void run_task(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    constexpr int L = Vec<T>::kLanes;
-    Work<T> w(r, task.end - task.begin, scratch);
+    using T = typename P::Sum;
+    Work<P> w(r, task.end - task.begin, scratch);
     const int64_t sample = task.sample;
     int blocks = 0;
     int64_t first = kFar, last = -1;  // the keys that any block reaches
@@ -170,26 +172,27 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
         std::memset(b.live, 0, kRowsPerBlock);
         first = smaller(first, b.low_min);
         last = larger(last, b.high_max);
-        if (b.low_min <= b.high_max) read_queries(b, r, query_factor<T>(r), w.line);
+        if (b.low_min <= b.high_max) read_queries<P>(b, r, query_factor<T>(r), w.line);
     }
     if (first <= last) {
         const int64_t head = task.first_head / (r.heads / r.key_heads);
-        const auto keys = keys_of(r, sample, head, w.keys);
-        const auto values = rows_of(r, r.value, sample, head, r.d_v, L, w.values);
+        const auto keys = keys_of<P>(r, sample, head, w.keys);
+        Values<P> values(r, sample, head, w.values);
+        first = first / P::kStep * P::kStep;
         for (int64_t at = first / kKeysPerTile * kKeysPerTile; at <= last; at += kKeysPerTile) {
             const int64_t begin = larger(at, first);
             const int64_t end = smaller(at + kKeysPerTile, last + 1);
             int64_t k_stride = 0, v_stride = 0;
-            const T *k = nullptr, *v = nullptr;
+            const typename P::Entry *k = nullptr, *v = nullptr;
             for (Block<T>* b = w.blocks; b < w.blocks + blocks; ++b) {
                 if (end <= b->low_min || begin > b->high_max) continue;
                 if (!k) {
                     k = keys.tile(begin, end, &k_stride);
                     v = values.tile(begin, end, &v_stride);
                 }
-                if (fill(w.tile, *b, r, sample, k, k_stride, begin, end))
-                    see_tile<T, entropy>(w, *b, r, v + (w.tile.begin - begin) * v_stride, v_stride,
-                                         values.padded);
+                if (!fill<P>(w.tile, *b, r, sample, k, k_stride, begin, end)) continue;
+                const int64_t steps = (w.tile.begin - begin) / P::kStep;
+                see_tile<P, entropy>(w, *b, r, values, v + steps * v_stride, v_stride);
             }
         }
     }
@@ -200,17 +203,26 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
 
 // Plain functions, since an instance of a template would be a weak symbol.
 size_t forward_scratch_float(const Request& r, int64_t rows) {
-    return Work<float>(r, rows, nullptr).arena.used;
+    return Work<Singles<float>>(r, rows, nullptr).arena.used;
 }
 size_t forward_scratch_double(const Request& r, int64_t rows) {
-    return Work<double>(r, rows, nullptr).arena.used;
+    return Work<Singles<double>>(r, rows, nullptr).arena.used;
+}
+size_t forward_scratch_bfloat(const Request& r, int64_t rows) {
+    return Work<BFloats>(r, rows, nullptr).arena.used;
 }
 
 void forward_float(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    (r.observe.entropy ? run_task<float, true> : run_task<float, false>)(r, task, n, scratch);
+    using P = Singles<float>;
+    (r.observe.entropy ? run_task<P, true> : run_task<P, false>)(r, task, n, scratch);
 }
 void forward_double(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    (r.observe.entropy ? run_task<double, true> : run_task<double, false>)(r, task, n, scratch);
+    using P = Singles<double>;
+    (r.observe.entropy ? run_task<P, true> : run_task<P, false>)(r, task, n, scratch);
+}
+void forward_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
+    using P = BFloats;
+    (r.observe.entropy ? run_task<P, true> : run_task<P, false>)(r, task, n, scratch);
 }
 
 }  // namespace clearhead::CLEARHEAD_ISA

@@ -2,6 +2,8 @@
 //
 //   o[i][c] = o[i][c] * decay[i] + sum over j of p[j][i] * v[j][c]       i < queries, c < width
 //
+// j counts steps: keys, or pairs of keys (products.h, values.h).
+//
 // Order: kMixColumns registers of value columns outermost (the tile of p and that strip of v fit
 // the L1 cache together), then panels of 6 queries, then the keys. The sum of a tile starts from
 // zero in registers, so the rounding error grows with the number of tiles and not of keys. p is
@@ -17,9 +19,9 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-template <class T, int R, int C>
-void mix_panel(const T* p, const T* v, int64_t stride, int64_t keys, const T* decay, bool first,
-               T* o, int64_t width) {
+template <class P, int R, int C, class T = typename P::Sum>
+void mix_panel(const T* p, const typename P::Entry* v, int64_t stride, int64_t steps,
+               const T* decay, bool first, T* o, int64_t width) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     typename V::Reg sum[R][C];
@@ -27,15 +29,15 @@ void mix_panel(const T* p, const T* v, int64_t stride, int64_t keys, const T* de
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
         for (int c = 0; c < C; ++c) sum[r][c] = V::zero();
-    for (int64_t j = 0; j < keys; ++j) {
+    for (int64_t j = 0; j < steps; ++j) {
         typename V::Reg lanes[C];
 #pragma GCC unroll 8
-        for (int c = 0; c < C; ++c) lanes[c] = V::load(v + j * stride + c * L);
+        for (int c = 0; c < C; ++c) lanes[c] = P::load(v + j * stride + c * L * P::kStep);
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
             const auto weight = V::all(p[j * kRowsPerBlock + r]);
 #pragma GCC unroll 8
-            for (int c = 0; c < C; ++c) sum[r][c] = V::fma(weight, lanes[c], sum[r][c]);
+            for (int c = 0; c < C; ++c) sum[r][c] = P::step(weight, lanes[c], sum[r][c]);
         }
     }
 #pragma GCC unroll 8
@@ -49,30 +51,30 @@ void mix_panel(const T* p, const T* v, int64_t stride, int64_t keys, const T* de
     }
 }
 
-template <class T, int C>
-void mix_columns(const T* p, const T* v, int64_t stride, int64_t keys, const T* decay, bool first,
-                 T* o, int64_t width, int64_t queries) {
+template <class P, int C, class T = typename P::Sum>
+void mix_columns(const T* p, const typename P::Entry* v, int64_t stride, int64_t steps,
+                 const T* decay, bool first, T* o, int64_t width, int64_t queries) {
     for (int64_t i = 0; i < queries;) {
         const int rows = panel_rows(queries - i);
         T* to = o + i * width;
         switch (rows) {
             case 6:
-                mix_panel<T, 6, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 6, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
             case 5:
-                mix_panel<T, 5, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 5, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
             case 4:
-                mix_panel<T, 4, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 4, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
             case 3:
-                mix_panel<T, 3, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 3, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
             case 2:
-                mix_panel<T, 2, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 2, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
             default:
-                mix_panel<T, 1, C>(p + i, v, stride, keys, decay + i, first, to, width);
+                mix_panel<P, 1, C>(p + i, v, stride, steps, decay + i, first, to, width);
                 break;
         }
         i += rows;
@@ -80,60 +82,84 @@ void mix_columns(const T* p, const T* v, int64_t stride, int64_t keys, const T* 
 }
 
 // `width`: columns of o, a whole number of registers; v has as many.
-template <class T>
-void mix_tile(const T* p, const T* v, int64_t stride, int64_t keys, const T* decay, bool first,
-              T* o, int64_t width, int64_t queries) {
-    using V = Vec<T>;
-    constexpr int L = V::kLanes, C = V::kMixColumns;
+template <class P, class T = typename P::Sum>
+void mix_tile(const T* p, const typename P::Entry* v, int64_t stride, int64_t keys, const T* decay,
+              bool first, T* o, int64_t width, int64_t queries) {
+    constexpr int L = Vec<T>::kLanes, C = Vec<T>::kMixColumns;
+    const int64_t steps = (keys + P::kStep - 1) / P::kStep;
     for (int64_t c = 0; c < width;) {
         const int64_t left = (width - c) / L;
-        if (left >= C) {
-            mix_columns<T, C>(p, v + c, stride, keys, decay, first, o + c, width, queries);
-            c += C * L;
-        } else if (C > 3 && left == 3) {
-            mix_columns<T, (C > 3 ? 3 : 1)>(p, v + c, stride, keys, decay, first, o + c, width,
+        const auto* from = v + c * P::kStep;
+        if (C > 3 && (left == 3 || left == 5)) {  // 5 = 3 + 2: a single one waits for its own sums
+            mix_columns<P, (C > 3 ? 3 : 1)>(p, from, stride, steps, decay, first, o + c, width,
                                             queries);
             c += 3 * L;
+        } else if (left >= C) {
+            mix_columns<P, C>(p, from, stride, steps, decay, first, o + c, width, queries);
+            c += C * L;
         } else if (C > 2 && left == 2) {
-            mix_columns<T, (C > 2 ? 2 : 1)>(p, v + c, stride, keys, decay, first, o + c, width,
+            mix_columns<P, (C > 2 ? 2 : 1)>(p, from, stride, steps, decay, first, o + c, width,
                                             queries);
             c += 2 * L;
         } else {
-            mix_columns<T, 1>(p, v + c, stride, keys, decay, first, o + c, width, queries);
+            mix_columns<P, 1>(p, from, stride, steps, decay, first, o + c, width, queries);
             c += L;
         }
     }
 }
 
-template <class T>
-bool all_finite(const T* v, int64_t stride, int64_t keys, int64_t width) {
-    using V = Vec<T>;
+template <class P>
+bool all_finite(const typename P::Entry* v, int64_t stride, int64_t keys, int64_t width) {
+    using V = Vec<typename P::Sum>;
     constexpr int L = V::kLanes;
-    auto even = V::zero(), odd = V::zero();
-    for (int64_t j = 0; j < keys; ++j) {
+    const int64_t steps = (keys + P::kStep - 1) / P::kStep;
+    const auto zero = V::zero();
+    auto even = zero, odd = zero;
+    for (int64_t j = 0; j < steps; ++j) {
+        const auto* row = v + j * stride;
         int64_t c = 0;
         for (; c + 2 * L <= width; c += 2 * L) {  // 0 * NaN and 0 * Inf are NaN, and NaN stays
-            even = V::fma(V::load(v + j * stride + c), V::zero(), even);
-            odd = V::fma(V::load(v + j * stride + c + L), V::zero(), odd);
+            even = P::step(P::load(row + c * P::kStep), zero, even);
+            odd = P::step(P::load(row + (c + L) * P::kStep), zero, odd);
         }
-        if (c < width) even = V::fma(V::load(v + j * stride + c), V::zero(), even);
+        if (c < width) even = P::step(P::load(row + c * P::kStep), zero, even);
     }
-    return V::sum(V::add(even, odd)) == T(0);
+    return V::sum(V::add(even, odd)) == 0;
+}
+
+// One register of values for a step of which not all keys may be seen: 0 for those that may not.
+template <class T>
+CLEARHEAD_INLINE typename Vec<T>::Reg seen_part(Singles<T>, const T* v, const uint8_t*, int64_t) {
+    return Vec<T>::load(v);
+}
+template <class T>
+CLEARHEAD_INLINE typename Vec<T>::Reg seen_part(Pairs<T>, const uint16_t* v, const uint8_t* may,
+                                                int64_t keys) {
+    uint16_t part[2 * Vec<T>::kLanes];
+    const bool low = may[0], high = keys > 1 && may[kRowsPerBlock];
+    for (int i = 0; i < Vec<T>::kLanes; ++i) {
+        part[2 * i] = low ? v[2 * i] : uint16_t(0);
+        part[2 * i + 1] = high ? v[2 * i + 1] : uint16_t(0);
+    }
+    return Pairs<T>::load(part);
 }
 
 // visible[j][i]: whether query i may look at key j.
-template <class T>
-void mix_selected(const T* p, const uint8_t* visible, const T* v, int64_t stride, int64_t keys,
-                  const T* decay, bool first, T* o, int64_t width, int64_t queries) {
+template <class P, class T = typename P::Sum>
+void mix_selected(const T* p, const uint8_t* visible, const typename P::Entry* v, int64_t stride,
+                  int64_t keys, const T* decay, bool first, T* o, int64_t width, int64_t queries) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     for (int64_t i = 0; i < queries; ++i) {
         for (int64_t c = 0; c < width; c += L) {
             auto sum = V::zero();
-            for (int64_t j = 0; j < keys; ++j)
-                if (visible[j * kRowsPerBlock + i])
-                    sum =
-                        V::fma(V::all(p[j * kRowsPerBlock + i]), V::load(v + j * stride + c), sum);
+            for (int64_t j = 0; j < keys; j += P::kStep) {
+                const uint8_t* may = visible + j * kRowsPerBlock + i;
+                if (!may[0] && (P::kStep == 1 || j + 1 == keys || !may[kRowsPerBlock])) continue;
+                const int64_t step = j / P::kStep;
+                const auto part = seen_part(P(), v + step * stride + c * P::kStep, may, keys - j);
+                sum = P::step(V::all(p[step * kRowsPerBlock + i]), part, sum);
+            }
             T* to = o + i * width + c;
             V::store(to, first ? sum : V::fma(V::load(to), V::all(decay[i]), sum));
         }

@@ -1,13 +1,13 @@
 // One tile of scores, transposed, so that softmax needs no step across lanes:
 //
-//   s[j][lane] = sum over e of k[j][e] * q[e][lane]          j < keys, lane < 64, e < d
+//   s[j][lane] = sum over e of k[j][e] * q[e][lane]          j < keys, lane < 64, e < steps
 //
 // Order: panels of 6 keys by kScoreColumns registers of queries, each sum one accumulator in
-// increasing e, stretch by stretch of 32 and each stretch from zero: the error of one long sum
-// grows with d. The keys are read as they lie, one number to all lanes; the queries of the block
-// (q, transposed once) stay in cache. Panels of 6 use all registers; a rest of 1 or 2 keys is
-// avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for their own sums. The largest score of
-// every panel falls out at its end: largest[panel][lane].
+// increasing e, stretch by stretch of kStretch steps and each stretch from zero: the error of one
+// long sum grows with d. A step is that of products.h. The keys are read as they lie, one number to
+// all lanes; the queries of the block (q, transposed once) stay in cache. Panels of 6 use all
+// registers; a rest of 1 or 2 keys is avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for
+// their own sums. The largest score of every panel falls out at its end: largest[panel][lane].
 #pragma once
 
 #include "kernels/arrays.h"
@@ -16,7 +16,6 @@ namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
 constexpr int kPanel = 6;
-constexpr int64_t kStretch = 32;
 constexpr int kMaxPanels = kKeysPerTile / kPanel + 1;
 
 // How many of `left` rows the next panel takes.
@@ -26,13 +25,14 @@ CLEARHEAD_INLINE int panel_rows(int64_t left) {
     return static_cast<int>(left);
 }
 
-template <class T, int R, int C>
-void score_panel(const T* k, int64_t stride, const T* q, int64_t d, T* s, T* largest) {
+template <class P, int R, int C, class T = typename P::Sum>
+void score_panel(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps, T factor,
+                 T* s, T* largest) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     typename V::Reg sum[R][C];
     for (int64_t e = 0;;) {
-        const int64_t end = smaller(d, e + kStretch);
+        const int64_t end = smaller(steps, e + P::kStretch);
         const bool first = e == 0;
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r)
@@ -44,9 +44,9 @@ void score_panel(const T* k, int64_t stride, const T* q, int64_t d, T* s, T* lar
             for (int c = 0; c < C; ++c) lanes[c] = V::load(q + e * kRowsPerBlock + c * L);
 #pragma GCC unroll 8
             for (int r = 0; r < R; ++r) {
-                const auto number = V::all(k[r * stride + e]);
+                const auto numbers = P::all(k + r * stride + e * P::kStep);
 #pragma GCC unroll 8
-                for (int c = 0; c < C; ++c) sum[r][c] = V::fma(number, lanes[c], sum[r][c]);
+                for (int c = 0; c < C; ++c) sum[r][c] = P::step(numbers, lanes[c], sum[r][c]);
             }
         }
         if (!first)
@@ -55,49 +55,51 @@ void score_panel(const T* k, int64_t stride, const T* q, int64_t d, T* s, T* lar
 #pragma GCC unroll 8
                 for (int c = 0; c < C; ++c)
                     sum[r][c] = V::add(sum[r][c], V::load(s + r * kRowsPerBlock + c * L));
-        if (e >= d) break;
+        if (e >= steps) break;
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
             for (int c = 0; c < C; ++c) V::store(s + r * kRowsPerBlock + c * L, sum[r][c]);
     }
+    const auto scale = V::all(factor);
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
-        auto most = sum[0][c];
+        typename V::Reg most;
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
-            V::store(s + r * kRowsPerBlock + c * L, sum[r][c]);
-            if (r) most = V::max(most, sum[r][c]);
+            const auto score = P::scale_sum(sum[r][c], scale);
+            V::store(s + r * kRowsPerBlock + c * L, score);
+            most = r ? V::max(most, score) : score;
         }
         V::store(largest + c * L, most);
     }
 }
 
-template <class T, int C>
-void score_columns(const T* k, int64_t stride, const T* q, int64_t d, int64_t keys, T* s,
-                   T* largest) {
+template <class P, int C, class T = typename P::Sum>
+void score_columns(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps,
+                   int64_t keys, T factor, T* s, T* largest) {
     for (int64_t j = 0; j < keys;) {
         const int rows = panel_rows(keys - j);
-        const T* from = k + j * stride;
+        const typename P::Entry* from = k + j * stride;
         T* to = s + j * kRowsPerBlock;
         switch (rows) {
             case 6:
-                score_panel<T, 6, C>(from, stride, q, d, to, largest);
+                score_panel<P, 6, C>(from, stride, q, steps, factor, to, largest);
                 break;
             case 5:
-                score_panel<T, 5, C>(from, stride, q, d, to, largest);
+                score_panel<P, 5, C>(from, stride, q, steps, factor, to, largest);
                 break;
             case 4:
-                score_panel<T, 4, C>(from, stride, q, d, to, largest);
+                score_panel<P, 4, C>(from, stride, q, steps, factor, to, largest);
                 break;
             case 3:
-                score_panel<T, 3, C>(from, stride, q, d, to, largest);
+                score_panel<P, 3, C>(from, stride, q, steps, factor, to, largest);
                 break;
             case 2:
-                score_panel<T, 2, C>(from, stride, q, d, to, largest);
+                score_panel<P, 2, C>(from, stride, q, steps, factor, to, largest);
                 break;
             default:
-                score_panel<T, 1, C>(from, stride, q, d, to, largest);
+                score_panel<P, 1, C>(from, stride, q, steps, factor, to, largest);
                 break;
         }
         j += rows;
@@ -106,46 +108,50 @@ void score_columns(const T* k, int64_t stride, const T* q, int64_t d, int64_t ke
 }
 
 // `columns`: registers of queries in use, 64 / kLanes at most.
-template <class T>
-void score_tile(const T* k, int64_t stride, const T* q, int64_t d, int64_t keys, int columns, T* s,
-                T* largest) {
+template <class P, class T = typename P::Sum>
+void score_tile(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps, int64_t keys,
+                int columns, T factor, T* s, T* largest) {
     using V = Vec<T>;
     constexpr int L = V::kLanes, C = V::kScoreColumns;
     for (int c = 0; c < columns;) {
         const int left = columns - c;
         const int at = c * L;
         if (left >= C) {
-            score_columns<T, C>(k, stride, q + at, d, keys, s + at, largest + at);
+            score_columns<P, C>(k, stride, q + at, steps, keys, factor, s + at, largest + at);
             c += C;
         } else if (C > 3 && left == 3) {
-            score_columns<T, (C > 3 ? 3 : 1)>(k, stride, q + at, d, keys, s + at, largest + at);
+            score_columns<P, (C > 3 ? 3 : 1)>(k, stride, q + at, steps, keys, factor, s + at,
+                                              largest + at);
             c += 3;
         } else if (C > 2 && left == 2) {
-            score_columns<T, (C > 2 ? 2 : 1)>(k, stride, q + at, d, keys, s + at, largest + at);
+            score_columns<P, (C > 2 ? 2 : 1)>(k, stride, q + at, steps, keys, factor, s + at,
+                                              largest + at);
             c += 2;
         } else {
-            score_columns<T, 1>(k, stride, q + at, d, keys, s + at, largest + at);
+            score_columns<P, 1>(k, stride, q + at, steps, keys, factor, s + at, largest + at);
             c += 1;
         }
     }
 }
 
-// s[j][lane] for one lane; q and the rows of k are padded with zeros to `width`, whole registers.
-template <class T>
-void score_single(const T* k, int64_t stride, const T* q, int64_t width, int64_t keys, T* s) {
+// s[j][lane] for one lane; q and the rows of k have zeros up to `width`, a whole number of
+// registers.
+template <class P, class T = typename P::Sum>
+void score_single(const typename P::Entry* k, int64_t stride, const typename P::Entry* q,
+                  int64_t width, int64_t keys, T factor, T* s) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     for (int64_t j = 0; j < keys; j += L) {
         typename V::Reg sum[L];
-        const T* row[L];
+        const typename P::Entry* row[L];
         for (int i = 0; i < L; ++i) {
             row[i] = k + smaller(j + i, keys - 1) * stride;
             sum[i] = V::zero();
         }
-        for (int64_t e = 0; e < width; e += L) {
-            const auto part = V::load(q + e);
+        for (int64_t e = 0; e < width; e += L * P::kStep) {
+            const auto part = P::load(q + e);
 #pragma GCC unroll 16
-            for (int i = 0; i < L; ++i) sum[i] = V::fma(V::load(row[i] + e), part, sum[i]);
+            for (int i = 0; i < L; ++i) sum[i] = P::step(P::load(row[i] + e), part, sum[i]);
         }
         V::transpose(sum);
 #pragma GCC unroll 4
@@ -153,7 +159,7 @@ void score_single(const T* k, int64_t stride, const T* q, int64_t width, int64_t
 #pragma GCC unroll 8
             for (int i = 0; i < half; ++i) sum[i] = V::add(sum[i], sum[i + half]);
         T scores[L];
-        V::store(scores, sum[0]);
+        V::store(scores, P::scale_sum(sum[0], V::all(factor)));
         for (int i = 0; i < L && j + i < keys; ++i) s[(j + i) * kRowsPerBlock] = scores[i];
     }
 }

@@ -13,6 +13,8 @@
 //
 // No term of t is above 0 and Z is at least 1, so no digit of the entropy is lost by cancellation.
 // A masked score is -inf, its p exactly 0; where all scores so far are masked, m' is taken as 0.
+// Pairs of p are written to row j / 2, rounded, with 0 beside the last of an odd number; the sums
+// are of p as it was.
 #pragma once
 
 #include "kernels/block.h"
@@ -20,7 +22,7 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-template <class T, bool entropy>
+template <class P, bool entropy, class T = typename P::Sum>
 void softmax_tile(Block<T>& b, const T* largest, int panels, int64_t keys, T* s) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
@@ -34,13 +36,22 @@ void softmax_tile(Block<T>& b, const T* largest, int panels, int64_t keys, T* s)
         V::store(b.m + at, m);
         const auto base = V::select(V::equal(m, none), V::zero(), m);
         auto sum = V::zero(), slope = V::zero();
-        for (int64_t j = 0; j < keys; ++j) {
-            T* to = s + j * kRowsPerBlock + at;
-            const auto x = cut<T>(V::sub(V::load(to), base));
+        const auto weigh = [&](int64_t j) CLEARHEAD_INLINED {
+            const auto x = cut<T>(V::sub(V::load(s + j * kRowsPerBlock + at), base));
             const auto p = exp2_cut<T>(x);
-            V::store(to, p);
             sum = V::add(sum, p);
             if (entropy) slope = V::fma(p, x, slope);
+            return p;
+        };
+        if constexpr (P::kStep == 1) {
+            for (int64_t j = 0; j < keys; ++j) V::store(s + j * kRowsPerBlock + at, weigh(j));
+        } else {
+            int64_t j = 0;
+            for (; j + 2 <= keys; j += 2) {
+                const auto low = weigh(j), high = weigh(j + 1);
+                V::store(s + j / 2 * kRowsPerBlock + at, V::pair(low, high));
+            }
+            if (j < keys) V::store(s + j / 2 * kRowsPerBlock + at, V::pair(weigh(j), V::zero()));
         }
         if (b.first) {
             V::store(b.l + at, sum);

@@ -18,8 +18,9 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-template <class T>
+template <class P>
 struct Sweep {
+    using T = typename P::Sum;
     Block<T> block;
     Tile<T> tile;
     T *keys, *line, *inverse;
@@ -31,7 +32,7 @@ struct Sweep {
         lay_out(block, arena, r, 0, false);
         lay_out(tile, arena, r);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, Vec<T>::kLanes));
-        line = arena.take<T>(Vec<T>::kLanes * r.d_k);
+        line = arena.take<T>(Vec<T>::kLanes * round_up(r.d_k, P::kStep));
         inverse = arena.take<T>(kRowsPerBlock);
         map_row = arena.take<int64_t>(kRowsPerBlock);
         received = arena.take<double>(r.observe.received ? most_keys(r) : 0);
@@ -47,13 +48,13 @@ struct Sweep {
 };
 
 // Chooses the queries and brings in what forward left of them. False if none sees a key.
-template <class T>
-bool take_queries(Sweep<T>& w, const Request& r, const Task& task, int64_t begin, int64_t end,
+template <class P, class T = typename P::Sum>
+bool take_queries(Sweep<P>& w, const Request& r, const Task& task, int64_t begin, int64_t end,
                   const int64_t* list, const Normalisers& n) {
     Block<T>& b = w.block;
     choose_rows(b, r, task.sample, task.first_head, begin, end, list);
     if (b.low_min > b.high_max) return false;
-    read_queries(b, r, query_factor<T>(r), w.line);
+    read_queries<P>(b, r, query_factor<T>(r), w.line);
     for (int lane = 0; lane < b.columns * Vec<T>::kLanes; ++lane) {
         const int from = lane < b.count ? lane : 0;
         const int64_t row = (task.sample * r.heads + b.head[from]) * r.queries + b.position[from];
@@ -65,8 +66,8 @@ bool take_queries(Sweep<T>& w, const Request& r, const Task& task, int64_t begin
 }
 
 // The tile of scores becomes weights; 0 where masked, whatever the query holds.
-template <class T>
-void normalise(Sweep<T>& w) {
+template <class P, class T = typename P::Sum>
+void normalise(Sweep<P>& w) {
     using V = Vec<T>;
     const Block<T>& b = w.block;
     const auto none = V::all(-static_cast<T>(__builtin_inf()));
@@ -82,8 +83,8 @@ void normalise(Sweep<T>& w) {
 }
 
 // Adds the tile to received, of the lanes with a 1 in `counted`.
-template <class T>
-void add_received(Sweep<T>& w, const T* counted, int64_t first_key) {
+template <class P, class T = typename P::Sum>
+void add_received(Sweep<P>& w, const T* counted, int64_t first_key) {
     using V = Vec<T>;
     for (int64_t j = 0; j < w.tile.keys; ++j) {
         auto sum = V::zero();
@@ -97,8 +98,8 @@ void add_received(Sweep<T>& w, const T* counted, int64_t first_key) {
 }
 
 // Adds the tile to the blocks of the map, `columns` of them per row.
-template <class T>
-void add_map(Sweep<T>& w, const Request& r, int64_t first_key, int64_t columns) {
+template <class P, class T = typename P::Sum>
+void add_map(Sweep<P>& w, const Request& r, int64_t first_key, int64_t columns) {
     using V = Vec<T>;
     const Block<T>& b = w.block;
     const Tile<T>& tile = w.tile;
@@ -126,8 +127,8 @@ CLEARHEAD_INLINE int64_t live_queries(const uint8_t* visible, int64_t begin, int
     return live;
 }
 
-template <class T>
-void write_keys(Sweep<T>& w, const Request& r, const Task& task, int64_t first_counted,
+template <class P, class T = typename P::Sum>
+void write_keys(Sweep<P>& w, const Request& r, const Task& task, int64_t first_counted,
                 int64_t valid, int64_t columns) {
     const int64_t unit = task.sample * r.heads + task.first_head;
     const uint8_t* visible = r.observe.visible + unit * r.queries;
@@ -140,7 +141,7 @@ void write_keys(Sweep<T>& w, const Request& r, const Task& task, int64_t first_c
     }
     if (!r.observe.map) return;
     const int64_t tall = r.observe.map_queries, wide = r.observe.map_keys;
-    const int64_t across = (r.keys + wide - 1) / wide, down = Sweep<T>::map_rows(r);
+    const int64_t across = (r.keys + wide - 1) / wide, down = Sweep<P>::map_rows(r);
     T* to = static_cast<T*>(r.observe.map) + unit * down * across + task.begin / wide;
     for (int64_t i = 0; i < down; ++i) {
         const int64_t live = live_queries(visible, i * tall, smaller(r.queries, (i + 1) * tall));
@@ -150,9 +151,9 @@ void write_keys(Sweep<T>& w, const Request& r, const Task& task, int64_t first_c
     }
 }
 
-template <class T>
+template <class P, class T = typename P::Sum>
 void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    Sweep<T> w(r, scratch);
+    Sweep<P> w(r, scratch);
     const int64_t sample = task.sample;
     const int64_t valid = valid_queries(r, sample);
     const int64_t last = r.observe.received_last;
@@ -163,9 +164,9 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
         std::memset(w.received, 0, static_cast<size_t>(task.end - task.begin) * sizeof(double));
     if (r.observe.map)
         std::memset(w.cells, 0,
-                    static_cast<size_t>(Sweep<T>::map_rows(r) * columns) * sizeof(double));
+                    static_cast<size_t>(Sweep<P>::map_rows(r) * columns) * sizeof(double));
     const int64_t head = task.first_head / (r.heads / r.key_heads);
-    const auto keys = keys_of(r, sample, head, w.keys);
+    const auto keys = keys_of<P>(r, sample, head, w.keys);
     T counted[kRowsPerBlock];
     for (int64_t i = 0; i < r.queries; i += kRowsPerBlock) {
         const int64_t until = smaller(i + kRowsPerBlock, r.queries);
@@ -178,8 +179,8 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
             const int64_t end = smaller(begin + kKeysPerTile, stop);
             if (end <= w.block.low_min) continue;
             int64_t stride = 0;
-            const T* k = keys.tile(begin, end, &stride);
-            if (!fill(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
+            const auto* k = keys.tile(begin, end, &stride);
+            if (!fill<P>(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
             normalise(w);
             if (r.observe.received) add_received(w, counted, task.begin);
             if (r.observe.map) add_map(w, r, task.begin, columns);
@@ -189,8 +190,8 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
 }
 
 // to[lane][j] = weights of the tile, turned a square of registers at a time.
-template <class T>
-void write_rows(const Sweep<T>& w, const Request& r, T* to) {
+template <class P, class T = typename P::Sum>
+void write_rows(const Sweep<P>& w, const Request& r, T* to) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const Block<T>& b = w.block;
@@ -209,10 +210,10 @@ void write_rows(const Sweep<T>& w, const Request& r, T* to) {
     }
 }
 
-template <class T>
+template <class P, class T = typename P::Sum>
 void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const int64_t* list,
                 void* out, int64_t rows, void* scratch) {
-    Sweep<T> w(r, scratch);
+    Sweep<P> w(r, scratch);
     const int64_t sample = task.sample;
     const Block<T>& b = w.block;
     T* to =
@@ -220,12 +221,12 @@ void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const 
     std::memset(to, 0, static_cast<size_t>((task.end - task.begin) * r.keys) * sizeof(T));
     if (!take_queries(w, r, task, task.begin, task.end, list, n)) return;
     const int64_t head = task.first_head / (r.heads / r.key_heads);
-    const auto keys = keys_of(r, sample, head, w.keys);
+    const auto keys = keys_of<P>(r, sample, head, w.keys);
     for (int64_t begin = b.low_min; begin <= b.high_max; begin += kKeysPerTile) {
         const int64_t end = smaller(begin + kKeysPerTile, b.high_max + 1);
         int64_t stride = 0;
-        const T* k = keys.tile(begin, end, &stride);
-        if (!fill(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
+        const auto* k = keys.tile(begin, end, &stride);
+        if (!fill<P>(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
         normalise(w);
         write_rows(w, r, to + w.tile.begin);
     }
@@ -234,25 +235,36 @@ void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const 
 }  // namespace
 
 size_t sweep_scratch_float(const Request& r) {
-    return Sweep<float>(r, nullptr).arena.used;
+    return Sweep<Singles<float>>(r, nullptr).arena.used;
 }
-size_t sweep_scratch_double(const Request& r) {
-    return Sweep<double>(r, nullptr).arena.used;
-}
-
 void sweep_keys_float(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    sweep_keys<float>(r, task, n, scratch);
-}
-void sweep_keys_double(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    sweep_keys<double>(r, task, n, scratch);
+    sweep_keys<Singles<float>>(r, task, n, scratch);
 }
 void sweep_rows_float(const Request& r, const Task& task, const Normalisers& n, const int64_t* list,
                       void* out, int64_t rows, void* scratch) {
-    sweep_rows<float>(r, task, n, list, out, rows, scratch);
+    sweep_rows<Singles<float>>(r, task, n, list, out, rows, scratch);
+}
+
+size_t sweep_scratch_double(const Request& r) {
+    return Sweep<Singles<double>>(r, nullptr).arena.used;
+}
+void sweep_keys_double(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
+    sweep_keys<Singles<double>>(r, task, n, scratch);
 }
 void sweep_rows_double(const Request& r, const Task& task, const Normalisers& n,
                        const int64_t* list, void* out, int64_t rows, void* scratch) {
-    sweep_rows<double>(r, task, n, list, out, rows, scratch);
+    sweep_rows<Singles<double>>(r, task, n, list, out, rows, scratch);
+}
+
+size_t sweep_scratch_bfloat(const Request& r) {
+    return Sweep<BFloats>(r, nullptr).arena.used;
+}
+void sweep_keys_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
+    sweep_keys<BFloats>(r, task, n, scratch);
+}
+void sweep_rows_bfloat(const Request& r, const Task& task, const Normalisers& n,
+                       const int64_t* list, void* out, int64_t rows, void* scratch) {
+    sweep_rows<BFloats>(r, task, n, list, out, rows, scratch);
 }
 
 }  // namespace clearhead::CLEARHEAD_ISA

@@ -39,18 +39,22 @@ constexpr int64_t kKeysPerTile = 66;   // 11 panels of 6; scores, keys and value
 constexpr int64_t kBlocksPerTask = 4;  // blocks that share one tile of keys while it is in cache
 constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
 
-// Defined by kernels/table.cpp of each instruction set; index 0 for float and the halves, 1 double.
+// Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and
+// float16, 1 for double, 2 for bfloat16.
 namespace baseline {
-extern const Kernels kernels[2];
+extern const Kernels kernels[3];
 }
 namespace avx2 {
-extern const Kernels kernels[2];
+extern const Kernels kernels[3];
 }
 namespace avx512 {
-extern const Kernels kernels[2];
+extern const Kernels kernels[3];
+}
+namespace avx512bf16 {
+extern const Kernels kernels[3];
 }
 namespace neon {
-extern const Kernels kernels[2];
+extern const Kernels kernels[3];
 }
 
 }  // namespace clearhead

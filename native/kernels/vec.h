@@ -15,6 +15,12 @@
 //   sum                       over the lanes, always in the same order
 //   transpose(r)              kLanes registers of kLanes numbers
 //   from_half from_bfloat to_half to_bfloat   16-bit kinds, kLanes numbers at a time (T = float)
+//   kPairs                    T = float: whether the machine multiplies pairs of bfloat16, and the
+//                             three words that follow are there. A pair is 32 bits, a lane of Reg.
+//   dot2(a, b, c)             fma(a.low, b.low, fma(a.high, b.high, c)); numbers below the normal
+//                             range count as 0
+//   pair(low, high)           lane by lane, each rounded to bfloat16
+//   weave(low, high)          the pairs of two rows of bfloat16 in memory
 //
 // Each file below says this for one instruction set, in an anonymous namespace: a shared inline
 // function compiled for AVX-512 could become the copy that the linker keeps for every machine.
@@ -24,8 +30,9 @@
 #include <cstring>
 
 #define CLEARHEAD_INLINE inline __attribute__((always_inline))
+#define CLEARHEAD_INLINED __attribute__((always_inline))  // of a lambda
 
-#if defined(CLEARHEAD_ISA_avx512)
+#if defined(CLEARHEAD_ISA_avx512) || defined(CLEARHEAD_ISA_avx512bf16)
 #include "kernels/vec_avx512.h"
 #elif defined(CLEARHEAD_ISA_avx2)
 #include "kernels/vec_avx2.h"

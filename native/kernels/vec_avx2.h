@@ -14,6 +14,7 @@ struct Vec;
 template <>
 struct Vec<float> {
     static constexpr int kLanes = 8;
+    static constexpr bool kPairs = false;
     static constexpr int kScoreColumns = 2;  // 6 x 2 sums, 2 loads and a broadcast: 15 of 16
     static constexpr int kMixColumns = 2;
     using Reg = __m256;

@@ -1,4 +1,5 @@
-// The vocabulary for AVX-512 (F, BW, DQ, VL): 16 floats or 8 doubles, 32 registers, masks of bits.
+// The vocabulary for AVX-512 (F, BW, DQ, VL): 16 floats or 8 doubles, 32 registers, masks of bits;
+// with AVX512-BF16 also products of pairs.
 #pragma once
 
 #include <immintrin.h>
@@ -70,6 +71,34 @@ struct Vec<float> {
     static CLEARHEAD_INLINE void to_half(uint16_t* p, Reg x) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(x, 0x08));
     }
+#if defined(__AVX512BF16__)
+    static constexpr bool kPairs = true;
+    static CLEARHEAD_INLINE Reg dot2(Reg a, Reg b, Reg c) {
+        return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+    }
+    static CLEARHEAD_INLINE Reg pair(Reg low, Reg high) {
+        const __m512i both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
+        return _mm512_castsi512_ps(_mm512_permutexvar_epi16(woven(), both));
+    }
+    static CLEARHEAD_INLINE Reg weave(const uint16_t* low, const uint16_t* high) {
+        const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(low));
+        const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(high));
+        const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+        return _mm512_castsi512_ps(_mm512_permutexvar_epi16(woven(), both));
+    }
+    static CLEARHEAD_INLINE void to_bfloat(uint16_t* p, Reg x) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                            reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+    }
+
+    // 0 16 1 17 2 18 ...: the halves of a register, woven.
+    static CLEARHEAD_INLINE __m512i woven() {
+        const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(16));
+        return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    }
+#else
+    static constexpr bool kPairs = false;
     static CLEARHEAD_INLINE void to_bfloat(uint16_t* p, Reg x) {
         const __m512i bits = _mm512_castps_si512(x);
         const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -79,6 +108,7 @@ struct Vec<float> {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                             _mm512_cvtepi32_epi16(_mm512_srli_epi32(out, 16)));
     }
+#endif
 
     // 16 x 16: pairs, then fours within each quarter, then the quarters themselves.
     static CLEARHEAD_INLINE void transpose(Reg* r) {

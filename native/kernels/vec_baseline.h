@@ -57,6 +57,7 @@ CLEARHEAD_INLINE uint16_t narrow_bfloat(float x) {  // to nearest, ties to even
 template <class T>
 struct Vec {
     static constexpr int kLanes = 1;
+    static constexpr bool kPairs = false;
     static constexpr int kScoreColumns = 2;
     static constexpr int kMixColumns = 2;
     using Reg = T;

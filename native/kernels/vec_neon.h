@@ -15,6 +15,7 @@ struct Vec;
 template <>
 struct Vec<float> {
     static constexpr int kLanes = 4;
+    static constexpr bool kPairs = false;
     static constexpr int kScoreColumns = 4;  // 6 x 4 sums, 4 loads and a broadcast: 29 of 32
     static constexpr int kMixColumns = 4;
     using Reg = float32x4_t;

@@ -222,7 +222,8 @@ def test_half_precision_is_the_rounding_of_the_float64_result(attention, rng):
     exact = steps.attention(*(x.astype(np.float64) for x in (q, k, v)))
     out = attention(q, k, v).astype(np.float64)
     rounding = np.abs(exact.astype(ml_dtypes.bfloat16).astype(np.float64) - exact).max()
-    assert np.abs(out - exact).max() <= 1.05 * rounding
+    weights_too = attention is ch.attention and ch.machine().isa == "avx512bf16"
+    assert np.abs(out - exact).max() <= (1.5 if weights_too else 1.05) * rounding
 
 
 def test_key_heads_are_repeated_and_not_tiled(attention):

@@ -21,6 +21,9 @@ int check_words(const char* isa) {
 #if defined(CLEARHEAD_HAS_avx2)
     if (name == "avx2") return avx2::check_words();
 #endif
+#if defined(CLEARHEAD_HAS_avx512bf16)
+    if (name == "avx512bf16") return avx512bf16::check_words();
+#endif
 #if defined(CLEARHEAD_HAS_avx512)
     if (name != "baseline") return avx512::check_words();
 #endif

@@ -33,6 +33,8 @@ def test_the_best_instruction_set_is_chosen_and_baseline_always_runs():
     found = [isa for isa in ch.machine().isas if runs_here(isa)]
     assert found[0] == "baseline"
     code, name = python("-c", "import clearhead as ch; print(ch.machine().isa)", CLEARHEAD_ISA="")
+    if found[-1] == "avx512bf16" and "AuthenticAMD" not in Path("/proc/cpuinfo").read_text():
+        found.pop()  # Intel's run it slower than avx512
     assert (code, name.strip()) == (0, found[-1])
 
 

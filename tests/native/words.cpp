@@ -183,8 +183,9 @@ void check_halves() {
             V::to_bfloat(narrow, V::load(wide));
             for (int i = 0; i < L; ++i) {
                 const uint16_t right = narrow_bfloat(wide[i]);
+                const bool tiny = V::kPairs && wide[i] < 0x1p-126f && wide[i] > -0x1p-126f;
                 hold(wide[i] != wide[i] ? widen_bfloat(narrow[i]) != widen_bfloat(narrow[i])
-                                        : narrow[i] == right,
+                                        : narrow[i] == right || (tiny && narrow[i] << 17 == 0),
                      "to_bfloat", i);
             }
             V::to_half(narrow, V::load(wide));
@@ -197,6 +198,53 @@ void check_halves() {
         }
 }
 
+// Pairs of bfloat16, where the machine multiplies them.
+template <class V>
+void check_pairs(uint32_t& state) {
+    if constexpr (V::kPairs) {
+        constexpr int L = V::kLanes;
+        uint16_t low[L], high[L], found[2 * L];
+        float a[L], b[L], c[L], out[L];
+        const auto draw = [&] {
+            state = state * 1664525u + 1013904223u;
+            const int32_t of = int32_t(state >> 12);
+            return of % 97 == 0 ? of_bits(uint32_t(of % 2 ? 0x7f800000 : 0x7fc00000))
+                                : float(of % 4001 - 2000) / 37.0f;
+        };
+        for (int round = 0; round < 2000; ++round) {
+            for (int i = 0; i < L; ++i) {
+                a[i] = draw();
+                b[i] = draw();
+                c[i] = draw();
+                low[i] = narrow_bfloat(a[i]);
+                high[i] = narrow_bfloat(b[i]);
+            }
+            const auto woven = V::weave(low, high), pairs = V::pair(V::load(a), V::load(b));
+            for (int of = 0; of < 2; ++of) {
+                const char* word = of ? "pair" : "weave";
+                V::store(out, of ? pairs : woven);
+                memcpy(found, out, sizeof out);
+                for (int i = 0; i < L; ++i) {
+                    hold(same(widen_bfloat(found[2 * i]), widen_bfloat(low[i])), word, i);
+                    hold(same(widen_bfloat(found[2 * i + 1]), widen_bfloat(high[i])), word, i);
+                }
+            }
+            V::store(out, V::dot2(woven, V::weave(high, high), V::load(c)));
+            for (int i = 0; i < L; ++i) {
+                const float x = widen_bfloat(low[i]), y = widen_bfloat(high[i]);
+                hold(same(out[i], __builtin_fmaf(x, y, __builtin_fmaf(y, y, c[i]))), "dot2", i);
+            }
+        }
+        const float tiny = 0x1p-120f, least = 0x1p-133f;  // products and numbers that count as 0
+        for (int i = 0; i < L; ++i) {
+            low[i] = narrow_bfloat(i % 2 ? tiny : least);
+            high[i] = narrow_bfloat(i % 2 ? tiny : 1.0f);
+        }
+        V::store(out, V::dot2(V::weave(low, low), V::weave(high, high), V::zero()));
+        for (int i = 0; i < L; ++i) hold(out[i] == 0, "dot2, below the normal range", i);
+    }
+}
+
 }  // namespace
 
 int check_words() {
@@ -204,6 +252,7 @@ int check_words() {
     check_kind<float>(state);
     check_kind<double>(state);
     check_halves();
+    check_pairs<Vec<float>>(state);
     return faults;
 }
 

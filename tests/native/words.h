@@ -11,6 +11,9 @@ int check_words();
 namespace cases::avx512 {
 int check_words();
 }
+namespace cases::avx512bf16 {
+int check_words();
+}
 namespace cases::neon {
 int check_words();
 }
