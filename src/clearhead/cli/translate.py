@@ -72,6 +72,7 @@ def command(
     from clearhead.model.translator import load_translator
 
     how = {name: value for name, value in options.items() if value is not None}
+    listed = "n_best" in how
     translator = load_translator(folder)
     language = to or translator.config.languages[0]
     if language not in translator.config.languages:
@@ -85,7 +86,13 @@ def command(
     try:
         for batch in _batches(lines, size):
             texts = [text for text, _ in batch]
-            found = translator.translations(texts, language, done=progress.add, **how)
+            found = translator.translations(
+                texts,
+                language,
+                done=progress.add,
+                exact=as_json or listed or word is not None,
+                **how,
+            )
             progress.clear()
             for (_, end), translation in zip(batch, found, strict=True):
                 number += 1
@@ -93,9 +100,8 @@ def command(
                 _remark(translation, where)
                 others = _others(translator, translation, word, language, how, where)
                 if as_json:
-                    listed = "n_best" in how
                     write(as_object(translation, language, with_candidates=listed, others=others))
-                elif "n_best" in how or others is not None:
+                elif listed or others is not None:
                     write(as_rows(number, translation, others or ()))
                 else:
                     write(as_line(translation.text) + end)

@@ -93,7 +93,9 @@ class Beams:
         ends = chosen == self.pieces.end
         for row, k in np.argwhere(ends[:, :width] & np.isfinite(totals[:, :width])).tolist():
             self._set_aside(row, int(parents[row, k]), float(totals[row, k]), finished=True)
-        order = np.argsort(ends, axis=1, kind="stable")[:, :width]
+        # Where all is given, one hypothesis of each is enough: the others would be none.
+        going = 1 if self.rules.all_forced(at, self.left) else width
+        order = np.argsort(ends, axis=1, kind="stable")[:, :going]
         parents, chosen, totals = (
             np.take_along_axis(x, order, axis=1) for x in (parents, chosen, totals)
         )

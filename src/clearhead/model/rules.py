@@ -119,6 +119,11 @@ class Rules:
             scores[row] = -np.inf
             scores[row, piece] = score
 
+    def all_forced(self, length: int, left: Any) -> bool:
+        """Whether the next piece of every sentence is given."""
+        prefixes = self.prefixes
+        return prefixes is not None and all(length < len(prefixes[i].ids) for i in left.tolist())
+
     def _allowed(self, growing: Growing) -> Any:
         """Which special pieces may come next, (R, special)."""
         may = np.zeros((*growing.spoken.shape, self.pieces.special), bool)
