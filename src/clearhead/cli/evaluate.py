@@ -206,11 +206,13 @@ def _read_figures(path: Path) -> dict[str, Any]:
 
 def _show(found: dict[str, Any], tables: list[Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 120
     for sheet in tables:
-        table = Table("", *sheet.columns, box=None)
+        table = Table(Column("", no_wrap=True), *sheet.columns, box=None)
         for row in sheet.rows:
             table.add_row(*row)
         console.print(sheet.title, style="bold", markup=False, soft_wrap=True)

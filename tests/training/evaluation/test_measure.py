@@ -79,8 +79,9 @@ def test_marked_alignments_give_an_error_rate(translator, write):
     text = write("text.tsv", "en\tfr\nThe cat saw it .\tLe chat voit .\n")
     gold = write("gold.txt", "0-0 1-1 2-2 4-3\n")
     (found,) = measured(translator, Part(text), gold=gold)["alignment"]
-    assert [len(found[name]) for name in ("aer", "precision", "recall", "aer_unshifted")] == [2] * 4
-    assert all(0 <= each <= 1 for each in found["aer"])
+    assert [*found["gold"]] == ["written", "later"]
+    assert [len(rate) for rate in found["gold"]["later"].values()] == [2] * 3
+    assert all(0 <= each <= 1 for each in found["gold"]["written"]["aer"])
 
 
 def test_progress_is_told_by_name_and_size(translator, write):

@@ -42,7 +42,7 @@ def test_chance_stands_beside_pronouns():
     assert sheet.rows == (
         ("pairs: sentences", "60 of 80 (75 %)", "60 of 80 (75 %)", "50 %"),
         ("pairs: both of a pair", "22 of 40 (55 %)", "22 of 40 (55 %)", "25 %"),
-        ("pairs: above the third pronoun too", "–", "40 of 80 (50 %)", "33 %"),
+        ("pairs: above the third, too", "–", "40 of 80 (50 %)", "33 %"),
     )
     assert sheet.notes == ("pairs, French: “il” 9 of 10", "pairs, German: “il” 9 of 10")
     alone = contrast("fr", pairs=0, pairs_right=0)
@@ -74,8 +74,8 @@ def test_the_guided_head_and_the_chosen_ones_stand_over_chance():
     assert most.columns == ("it-dev (80)", "natural (80)")
     assert most.rows == (
         ("guided head (3, 0)", "100 %", "100 %"),
-        ("best head that was not guided (1, 1)", "70 %", "70 %"),
-        ("best head of the cross-attention, French (0, 0)", "20 %", "–"),
+        ("best other head (1, 1)", "70 %", "70 %"),
+        ("best cross head, French (0, 0)", "20 %", "–"),
         ("by chance", "9 %", "9 %"),
     )
     assert [row[1] for row in more.rows] == ["100 %", "70 %", "60 %", "50 %"]
@@ -90,28 +90,29 @@ def test_pronoun_and_link_stand_apart():
     }  # fmt: skip
     sheet = sheets(NOTHING | {"pronouns": [contrast("fr", with_links=held)]})[-1]
     assert sheet.title == "Pronoun and link of the guided head (most, of all words)"
-    assert sheet.rows == (
-        ("pairs, French", "40 of 80 (50 %)", "20 of 80 (25 %)", "15 of 80 (19 %)", "5 of 80 (6 %)"),
-    )
+    assert sheet.rows == (("pairs, French", "40 (50 %)", "20 (25 %)", "15 (19 %)", "5 (6 %)"),)
 
 
 def test_alignment_has_a_column_for_each_layer():
+    rates = {"aer": [0.155], "precision": [0.8], "recall": [0.9]}
     entry = ABOUT | {
-        "file": "t.en-fr.tsv", "to": "fr", "copies": 10, "copied": [0.9], "copied_unshifted": [0.2],
-        "diagonal": 0.5, "aer": [0.155], "precision": [0.8], "recall": [0.9],
-        "aer_unshifted": [0.6],
+        "file": "t.en-fr.tsv", "to": "fr", "kind": "copies", "known": 10, "written": [0.9],
+        "later": [0.2], "diagonal": 0.5, "gold": {"written": rates, "later": rates},
     }  # fmt: skip
-    copied, gold = sheets(NOTHING | {"alignment": [entry]})
-    assert copied.rows == (
-        ("t, French: 10 words", "90 %", "50 %"),
-        ("t, French: one step earlier", "20 %", "50 %"),
+    known, gold = sheets(NOTHING | {"alignment": [entry]})
+    assert known.columns == ("layer 0", "same place")
+    assert known.rows == (
+        ("t, French: 10 copies", "90 %", "50 %"),
+        ("t, French: one step later", "20 %", "50 %"),
     )
     assert gold.rows[0] == ("t, French: AER", "15.5")
-    assert [sheet.title for sheet in sheets(NOTHING | {"alignment": [entry | {"aer": None}]})] == [
-        copied.title
-    ]
+    assert gold.rows[3] == ("t, French: AER, one step later", "15.5")
+    (alone,) = sheets(NOTHING | {"alignment": [entry | {"gold": None}]})
+    assert alone.title == known.title
 
 
-def test_a_sample_says_so():
-    entry = {"file": "tico.en-fr.tsv.gz", "where": {}, "sampled_from": 1382}
-    assert label(entry) == "tico, of 1,382"
+def test_a_file_is_called_by_its_name_and_a_sample_says_so():
+    assert label({"file": "a/tico.en-fr.tsv.gz", "where": {}}) == "tico"
+    entry = translation("fr", 50.0) | {"lines": 400, "sampled_from": 1382}
+    (sheet,) = sheets(NOTHING | {"translation": [entry]})
+    assert sheet.rows == (("test", "50.0 / 60.0 (400 of 1,382 lines)"),)

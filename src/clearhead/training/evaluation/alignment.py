@@ -2,13 +2,14 @@
 
 The cross-attention of each layer, the mean over its heads, gives every word of the translation one
 source word: its strongest link. It can be read at the step that *writes* a piece, or one step
-later, when the piece has become the decoder's input ("shifted"; Chen et al. 2020, "Accurate Word
-Alignment Induction from Neural Machine Translation"), which is known to align better. The given
-translation is read, none is made (forced decoding).
+*later*, when the piece has become the decoder's input ("shifted"; Chen et al. 2020, "Accurate Word
+Alignment Induction from Neural Machine Translation"). Which aligns better depends on the model and
+the layer, so both are measured. The given translation is read, none is made (forced decoding).
 
-Without marked alignments there is still something known: a number, a name or a longer word that
-stands on both sides must be linked to its copy. With marked ones (*gold*, S sure and P possible
-links, S among P), of the links A:
+Without marked alignments something is known still: a number, a name or a longer word that stands on
+both sides must be linked to its copy; and where a test of pronouns names the antecedent in both
+languages, the one noun must be linked to the other. With marked ones (*gold*, S sure and P
+possible links, S among P), of the links A:
 
     precision = |A ∩ P| / |A|
     recall    = |A ∩ S| / |S|
@@ -19,9 +20,10 @@ links, S among P), of the links A:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from clearhead.model.words import words
 from clearhead.training.evaluation.gold import Gold, spaced_words
 from clearhead.training.evaluation.tables import Done, Row, nothing
 
-__all__ = ["Alignment", "align", "aligned", "copies"]
+__all__ = ["Alignment", "align", "aligned", "copies", "nouns"]
 
 Span = tuple[int, int]
 _AT_ONCE = 32
@@ -45,27 +47,26 @@ class Alignment:
 
     Attributes:
         sentences: that were read.
-        copies: words of the translations that stand in the source too, see :func:`copies`.
-        copied, copied_unshifted: share of them, from 0 to 1, whose strongest link is their copy;
-            one number a layer, read one step later and at the step itself.
+        kind: of the known words, "nouns" or "copies", see :func:`nouns` and :func:`copies`.
+        known: how many words of the translations are known to belong to a source word.
+        written, later: share of them, from 0 to 1, whose strongest link leads there; one number a
+            layer, at the step that writes the word and one step later.
         diagonal: the same share for a link to the word at the same place of the sentence.
-        aer, precision, recall: one number a layer, shifted, where alignments are marked; else None.
-        aer_unshifted: the same at the step itself.
+        gold: "written" and "later", each with "aer", "precision" and "recall" by layer, where
+            alignments are marked; else None.
     """
 
     sentences: int
-    copies: int
-    copied: tuple[float, ...]
-    copied_unshifted: tuple[float, ...]
+    kind: str
+    known: int
+    written: tuple[float, ...]
+    later: tuple[float, ...]
     diagonal: float
-    aer: tuple[float, ...] | None = None
-    precision: tuple[float, ...] | None = None
-    recall: tuple[float, ...] | None = None
-    aer_unshifted: tuple[float, ...] | None = None
+    gold: dict[str, dict[str, tuple[float, ...]]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name."""
-        return asdict(self)
+        return dict(vars(self))
 
 
 def align(
@@ -75,43 +76,61 @@ def align(
 
     Args:
         translator: as ``load_translator`` gives it.
-        rows: with columns ``en`` and the language.
+        rows: with columns ``en`` and the language, and maybe ``antecedent_en`` and ``antecedent_``
+            + the language.
         to: the language.
         gold: the marked links of each row, words counted between spaces; empty where none are.
         done: called with how many more rows are done.
     """
     split = spaced_words if gold else words
     texts = [(" ".join(row["en"].split()), " ".join(row[to].split())) for row in rows]
+    named = bool(rows) and {"antecedent_en", f"antecedent_{to}"} <= set(rows[0])
     layers = translator.config.decoder_layers
     right = np.zeros((2, layers))
-    met = np.zeros((2, layers, 3))  # |A ∩ S|, |A ∩ P|, |A|
-    sure = sum(len(each.sure) for each in gold)
-    count, diagonal = 0, 0
+    met = np.zeros((2, layers, 3))
+    known, diagonal = 0, 0
     for i, links in aligned(translator, texts, to, split, done):
         source, target = texts[i]
         of_source, of_target = split(source), split(target)
-        for j, k in copies(source, of_source, target, of_target):
-            count += 1
+        if named:
+            noun, its = rows[i]["antecedent_en"], rows[i][f"antecedent_{to}"]
+            pairs = nouns(source, target, of_source, of_target, noun, its)
+        else:
+            pairs = copies(source, target, of_source, of_target)
+        for j, k in pairs:
+            known += 1
             right += links[..., j] == k
             diagonal += round(j * (len(of_source) - 1) / max(len(of_target) - 1, 1)) == k
-        for place in np.ndindex(links.shape[:2]) if gold else ():
-            made = {(int(k), j) for j, k in enumerate(links[place])}
-            met[place] += len(made & gold[i].sure), len(made & gold[i].possible), len(made)
-    found = right / max(count, 1)
-    figures: dict[str, Any] = {}
-    if gold:
-        in_sure, in_possible, made_links = (met[..., n] for n in range(3))
-        error = 1 - (in_sure + in_possible) / np.maximum(made_links + sure, 1)
-        figures = {
-            "aer": _numbers(error[0]),
-            "precision": _numbers((in_possible / np.maximum(made_links, 1))[0]),
-            "recall": _numbers((in_sure / max(sure, 1))[0]),
-            "aer_unshifted": _numbers(error[1]),
-        }
+        if gold:
+            met += _met(links, gold[i])
+    of = max(known, 1)
     return Alignment(
-        len(texts), count, _numbers(found[0]), _numbers(found[1]), diagonal / max(count, 1),
-        **figures,
+        len(texts), "nouns" if named else "copies", known, _numbers(right[0] / of),
+        _numbers(right[1] / of), diagonal / of, _rates(met, gold) if gold else None,
     )  # fmt: skip
+
+
+def _met(links: Any, gold: Gold) -> Any:
+    """|A ∩ S|, |A ∩ P| and |A| of each reading and layer, (2, layers, 3)."""
+    found = np.zeros((*links.shape[:2], 3))
+    for place in np.ndindex(links.shape[:2]):
+        made = {(int(k), j) for j, k in enumerate(links[place])}
+        found[place] = len(made & gold.sure), len(made & gold.possible), len(made)
+    return found
+
+
+def _rates(met: Any, gold: Sequence[Gold]) -> dict[str, dict[str, tuple[float, ...]]]:
+    sure = sum(len(each.sure) for each in gold)
+    rates = {}
+    for name, (in_sure, in_possible, made) in zip(
+        ("written", "later"), np.moveaxis(met, -1, 1), strict=True
+    ):
+        rates[name] = {
+            "aer": _numbers(1 - (in_sure + in_possible) / np.maximum(made + sure, 1)),
+            "precision": _numbers(in_possible / np.maximum(made, 1)),
+            "recall": _numbers(in_sure / max(sure, 1)),
+        }
+    return rates
 
 
 def aligned(
@@ -133,7 +152,7 @@ def aligned(
 
     Yields:
         links (2, layers, words of the translation): numbers of source words, counted from 0;
-        first shifted, then at the step itself.
+        first at the step that writes a word, then one step later.
     """
     vocabulary = translator.vocabulary
     tag, end = vocabulary.language(to), vocabulary.source.end
@@ -154,13 +173,41 @@ def aligned(
             seen = across[:, row, :, :pieces]  # (layers, T + 1, S), without the end mark
             keys = seen @ _parts(split(source), found.spans).T  # (layers, T + 1, words)
             queries = _parts(split(target), said.spans)
-            both = np.stack([keys[:, 1 : steps + 1], keys[:, :steps]])
+            both = np.stack([keys[:, :steps], keys[:, 1 : steps + 1]])
             yield i, (queries @ both).argmax(-1)
         done(len(chosen))
 
 
+def nouns(
+    source: str,
+    target: str,
+    of_source: Sequence[Span],
+    of_target: Sequence[Span],
+    noun: str,
+    translation: str,
+) -> list[tuple[int, int]]:
+    """Where a noun and its translation are, if each stands once in its text.
+
+    Returns:
+        (word of the target, word of the source), counted from 0; or nothing.
+
+    Example:
+        >>> texts = "The street was wide.", "La rue était large."
+        >>> nouns(*texts, *map(words, texts), "street", "rue")
+        [(1, 1)]
+    """
+    found = []
+    for text, spans, word in ((target, of_target, translation), (source, of_source, noun)):
+        pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
+        places = [m.start() for m in re.finditer(pattern, text, re.IGNORECASE)] if word else []
+        if len(places) != 1:
+            return []
+        found += [i for i, (a, b) in enumerate(spans) if a <= places[0] < b]
+    return [(found[0], found[1])]
+
+
 def copies(
-    source: str, of_source: Sequence[Span], target: str, of_target: Sequence[Span]
+    source: str, target: str, of_source: Sequence[Span], of_target: Sequence[Span]
 ) -> list[tuple[int, int]]:
     """Words that stand once on each side: numbers, names, and words of six letters or more.
 
@@ -172,7 +219,7 @@ def copies(
 
     Example:
         >>> texts = "In 2019 Tom saw a documentation.", "Tom vit une documentation en 2019."
-        >>> copies(texts[0], words(texts[0]), texts[1], words(texts[1]))
+        >>> copies(*texts, *map(words, texts))
         [(0, 2), (3, 5), (5, 1)]
     """
     here, there = ([text[a:b] for a, b in spans] for text, spans in

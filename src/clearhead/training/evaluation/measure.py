@@ -143,9 +143,14 @@ class Measuring:
             together = None if links is None else self._together(found, links)
             figures = found.to_dict() | {"with_links": together}
             self.figures["pronouns"].append(self._about(part, to) | figures)
-            return
-        self._translation(part, rows, to)
-        if part.align or gold is not None:
+        else:
+            self._translation(part, rows, to)
+        self._alignment(part, rows, to, gold)
+
+    def _alignment(self, part: Part, rows: Rows, to: str, gold: Path | None) -> None:
+        """Of what it is asked for, and of files that name a noun in both languages."""
+        named = {"antecedent_en", f"antecedent_{to}"} <= set(rows[0])
+        if part.align or gold is not None or named:
             texts = [(row["en"], row[to]) for row in rows]
             marked = read_gold(gold, texts) if gold is not None else []
             done = self._begin(part, f"alignment to {to}", len(rows))

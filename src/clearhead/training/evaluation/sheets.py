@@ -37,12 +37,12 @@ def sheets(figures: Figures) -> list[Sheet]:
 
     Those about which nothing was measured are left out.
     """
-    made = [_translation, _pronouns, _links, _together, _copies, _gold]
+    made = [_translation, _pronouns, _links, _together, _alignment, _gold]
     return [sheet for make in made for sheet in make(figures) if sheet.rows]
 
 
 def label(entry: Mapping[str, Any]) -> str:
-    """What a file is called in a table, with what its rows were chosen by, and of how many.
+    """What a file is called in a table, with what its rows were chosen by.
 
     Example:
         >>> label({"file": "a/tatoeba-challenge-test.en-fr.tsv.gz", "where": {"core": "1"}})
@@ -50,7 +50,7 @@ def label(entry: Mapping[str, Any]) -> str:
     """
     name = re.sub(r"(\.en-\w+)?\.(tsv|txt)(\.gz)?$", "", Path(entry["file"]).name)
     chosen = "".join(f", {column} {value}" for column, value in entry["where"].items())
-    return f"{name}{chosen}" + (f", of {whole:,}" if (whole := entry.get("sampled_from")) else "")
+    return name + chosen
 
 
 def percent(share: float) -> str:
@@ -85,9 +85,7 @@ def _translation(figures: Figures) -> Iterable[Sheet]:
     rows = []
     for name, by in _by_label(entries).items():
         cells = (
-            f"{by[to]['bleu']:.1f} / {by[to]['chrf']:.1f} ({by[to]['lines']:,} lines)"
-            if to in by
-            else _NONE
+            f"{by[to]['bleu']:.1f} / {by[to]['chrf']:.1f} ({_lines(by[to])})" if to in by else _NONE
             for to in languages
         )
         rows.append((name, *cells))
@@ -96,6 +94,11 @@ def _translation(figures: Figures) -> Iterable[Sheet]:
     beams = sorted({entry["beam"] for entry in entries})
     notes = (f"beam {', '.join(map(str, beams))}", *sorted(signatures))
     yield Sheet("Translation: BLEU / chrF", _named(languages), tuple(rows), notes)
+
+
+def _lines(entry: Mapping[str, Any]) -> str:
+    whole = entry["sampled_from"]
+    return f"{entry['lines']:,} of {whole:,} lines" if whole else f"{entry['lines']:,} lines"
 
 
 def _pronouns(figures: Figures) -> Iterable[Sheet]:
@@ -107,7 +110,7 @@ def _pronouns(figures: Figures) -> Iterable[Sheet]:
         chances = " or ".join(sorted({percent(entry["chance"]) for entry in by.values()}))
         asked = [(": sentences" if paired else "", "right", "sentences", chances)]
         asked.append((": both of a pair", "pairs_right", "pairs", "25 %"))
-        asked.append((": above the third pronoun too", "every", "sentences", "33 %"))
+        asked.append((": above the third, too", "every", "sentences", "33 %"))
         for what, right, of, chance in asked:
             held = {to: (entry[right], entry[of]) for to, entry in by.items()}
             told = {to: _part(*pair) for to, pair in held.items() if pair[0] is not None}
@@ -166,9 +169,9 @@ def _chosen_heads(figures: Figures) -> list[tuple[str, str, str | None, tuple[in
             for layer, head in figures["model"]["guided"]
         ]
     for each in figures["chosen"]:
-        name = "best head that was not guided"
+        name = "best other head"
         if each["kind"] == "cross":
-            name = f"best head of the cross-attention, {_NAMES.get(each['to'], each['to'])}"
+            name = f"best cross head, {_NAMES.get(each['to'], each['to'])}"
         found.append((name, each["kind"], each["to"], (each["head"][0], each["head"][1])))
     return found
 
@@ -188,44 +191,42 @@ def _together(figures: Figures) -> Iterable[Sheet]:
     for entry in entries:
         held = entry["with_links"]
         of = sum(held[name] for name in names)
-        to = _NAMES.get(entry["to"], entry["to"])
-        rows.append((f"{label(entry)}, {to}", *(_part(held[name], of) for name in names)))
+        cells = [f"{held[name]:,} ({percent(held[name] / max(of, 1))})" for name in names]
+        rows.append((_in(entry), *cells))
     which = "guided head" if any(e["with_links"]["guided"] for e in entries) else "best head"
-    columns = ("both right", "the pronoun alone", "the link alone", "neither")
+    columns = ("both right", "pronoun alone", "link alone", "neither")
     yield Sheet(f"Pronoun and link of the {which} (most, of all words)", columns, tuple(rows))
 
 
-def _copies(figures: Figures) -> Iterable[Sheet]:
-    entries = [entry for entry in figures["alignment"] if entry["copies"]]
+def _alignment(figures: Figures) -> Iterable[Sheet]:
+    entries = [entry for entry in figures["alignment"] if entry["known"]]
     rows = []
     for entry in entries:
-        name = f"{label(entry)}, {_NAMES.get(entry['to'], entry['to'])}"
+        name = f"{_in(entry)}: {entry['known']:,} {entry['kind']}"
         same = percent(entry["diagonal"])
-        shifted, plain = entry["copied"], entry["copied_unshifted"]
-        rows.append((f"{name}: {entry['copies']:,} words", *map(percent, shifted), same))
-        rows.append((f"{name}: one step earlier", *map(percent, plain), same))
+        rows.append((name, *map(percent, entry["written"]), same))
+        rows.append((f"{_in(entry)}: one step later", *map(percent, entry["later"]), same))
     columns = (*_layers(entries), "same place")
-    title = "Alignment: the strongest link of a copied word is its copy"
-    yield Sheet(title, columns, tuple(rows))
+    yield Sheet("Alignment: the strongest link leads to the right word", columns, tuple(rows))
 
 
 def _gold(figures: Figures) -> Iterable[Sheet]:
-    entries = [entry for entry in figures["alignment"] if entry["aer"]]
+    entries = [entry for entry in figures["alignment"] if entry["gold"]]
     rows = []
     for entry in entries:
-        name = f"{label(entry)}, {_NAMES.get(entry['to'], entry['to'])}"
-        for key, what in (
-            ("aer", "AER"),
-            ("precision", "precision"),
-            ("recall", "recall"),
-            ("aer_unshifted", "AER one step earlier"),
-        ):
-            rows.append((f"{name}: {what}", *(f"{100 * x:.1f}" for x in entry[key])))
+        for reading, when in (("written", ""), ("later", ", one step later")):
+            for key, what in (("aer", "AER"), ("precision", "precision"), ("recall", "recall")):
+                cells = (f"{100 * share:.1f}" for share in entry["gold"][reading][key])
+                rows.append((f"{_in(entry)}: {what}{when}", *cells))
     yield Sheet("Alignment: against marked links", _layers(entries), tuple(rows))
 
 
+def _in(entry: Mapping[str, Any]) -> str:
+    return f"{label(entry)}, {_NAMES.get(entry['to'], entry['to'])}"
+
+
 def _layers(entries: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    return tuple(f"layer {n}" for n in range(len(entries[0]["copied"]) if entries else 0))
+    return tuple(f"layer {n}" for n in range(len(entries[0]["written"]) if entries else 0))
 
 
 def _part(right: int, of: int) -> str:
