@@ -157,6 +157,58 @@ def test_pack_writes_the_newest_checkpoint_as_a_model(recipe, tmp_path, capsys):
     assert "holds no checkpoint" in capsys.readouterr().err
 
 
+def test_a_run_ends_early_and_its_best_checkpoint_is_packed(recipe, tmp_path, capsys, monkeypatch):
+    from clearhead.training import development
+    from clearhead.training.train import Trainer
+
+    given = iter([5.0, 9.0, 8.0, 9.0])
+
+    def scores(trainer, vocabulary, lines):
+        return {"fr": {"bleu": next(given), "chrf": 1.0, "lines": lines}}
+
+    monkeypatch.setattr(development, "development_scores", scores)
+    run_of = Trainer.run  # a checkpoint after each step
+    monkeypatch.setattr(Trainer, "run", lambda self, **how: run_of(self, **how | {"every": 0.0}))
+    folder = tmp_path / "run"
+    path = recipe(steps=50, patience=2, dev={"fr": str(tmp_path / "dev.tsv")})
+    assert train("--recipe", path, "--run", folder) == 0
+    told = capsys.readouterr().err
+    assert "no better score in 2 checkpoints since step 2 (mean BLEU 9.0): ends early" in told
+    assert "model of best.pt, which had the best scores, written to" in told
+    assert checkpoint.read(folder / "best.pt")["step"] == 2
+    assert checkpoint.read(checkpoint.newest(folder))["step"] == 4
+    assert train("--recipe", path, "--run", folder) == 0  # it has ended, and knows it
+    assert checkpoint.read(checkpoint.newest(folder))["step"] == 4
+
+
+def test_patience_needs_scores(recipe, tmp_path, capsys):
+    path = recipe(patience=2, dev={"fr": str(tmp_path / "dev.tsv")})
+    assert train("--recipe", path, "--run", tmp_path / "run", "--dev-lines", 0) == 2
+    assert "--dev-lines 0 scores none" in capsys.readouterr().err
+    assert train("--recipe", recipe(patience=2), "--run", tmp_path / "run") == 2
+    assert "patience is 2; wanted 0 where dev names no files" in capsys.readouterr().err
+
+
+def test_the_average_is_packed_unless_told_otherwise(recipe, tmp_path, capsys):
+    path, folder = recipe(steps=3, average=3), tmp_path / "run"
+    assert train("--recipe", path, "--run", folder) == 0
+    assert train("--run", folder, "--recipe", path, "--pack", tmp_path / "m", "--unaveraged") == 0
+    models = [(folder / "model", True), (tmp_path / "m", False)]
+    one, two = ((where / "model.safetensors").read_bytes() for where, _ in models)
+    assert one != two
+    capsys.readouterr()
+    assert train("--recipe", path, "--run", folder, "--unaveraged") == 2
+    assert "give --pack too" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_there_is_wrong_use(recipe, tmp_path, capsys, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    assert train("--recipe", recipe(), "--run", tmp_path / "run", "--device", "cuda") == 2
+    assert "torch finds 0 CUDA devices here" in capsys.readouterr().err
+
+
 def test_a_table_with_named_columns_is_trained_on(recipe, tmp_path, capsys):
     rows = [f"Le chat voit {n} chiens.\tThe cat sees {n} dogs.\n" for n in range(20)]
     (tmp_path / "table.tsv").write_text("fr\ten\n" + "".join(rows))

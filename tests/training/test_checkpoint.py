@@ -72,3 +72,27 @@ def test_a_checkpoint_that_would_run_code_is_refused(tmp_path, capsys):
     with pytest.raises(TrainingError, match="cannot be read"):
         checkpoint.read(path)
     assert capsys.readouterr().out == ""
+
+
+def test_the_best_stays_when_newer_ones_come(tmp_path):
+    assert checkpoint.best(tmp_path) is None
+    kept = checkpoint.keep_best(checkpoint.write(tmp_path, state(1)))
+    for step in (2, 3, 4):
+        checkpoint.write(tmp_path, state(step))
+    assert checkpoint.best(tmp_path) == kept
+    assert checkpoint.read(kept)["step"] == 1
+    assert checkpoint.read(checkpoint.newest(tmp_path))["step"] == 4
+    checkpoint.keep_best(checkpoint.newest(tmp_path))
+    assert checkpoint.read(kept)["step"] == 4
+
+
+def test_a_disk_without_links_gets_a_copy(tmp_path, monkeypatch):
+    def refuse(*names):
+        raise OSError(errno.EPERM, "no links here")
+
+    path = checkpoint.write(tmp_path, state(1))
+    monkeypatch.setattr("os.link", refuse)
+    assert checkpoint.read(checkpoint.keep_best(path))["step"] == 1
+    path.unlink()
+    with pytest.raises(TrainingError, match=r"best\.pt cannot be written"):
+        checkpoint.keep_best(path)

@@ -40,5 +40,5 @@ def test_nothing_is_scored_where_nothing_is_asked(small_recipe, tmp_path, dev):
     assert development_scores(trainer, vocabulary, 4) == {}
     trainer, vocabulary = open_run(small_recipe(dev=dev), tmp_path / "other")
     assert development_scores(trainer, vocabulary, 0) == {}
-    trainer._ask_to_stop(2, None)
+    trainer.interrupts.ask(2)
     assert development_scores(trainer, vocabulary, 4) == {}

@@ -34,3 +34,13 @@ def test_drops_the_gradient_of_what_it_drops() -> None:
 def test_share_zero_returns_the_tensor_itself() -> None:
     x = torch.ones(3)
     assert dropout(0.0, (0, 0))(x) is x
+
+
+def test_rows_of_a_batch_lose_what_they_lose_in_the_whole():
+    """So that several processes drop what one would."""
+    whole = [torch.ones(7, 5, 3), torch.ones(7, 2, 3)]
+    drop = dropout(0.3, (1, 2))
+    wanted = [drop(x) for x in whole]
+    for rows in (slice(0, 3), slice(3, 7), slice(6, 7)):
+        part = dropout(0.3, (1, 2), rows=rows, of=7)
+        assert all(torch.equal(part(x[rows]), y[rows]) for x, y in zip(whole, wanted, strict=True))

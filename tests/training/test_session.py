@@ -9,15 +9,7 @@ from clearhead.errors import ArgumentError, TrainingError
 from clearhead.model.config import TranslationConfig
 from clearhead.model.tree import flatten, nest
 from clearhead.training import checkpoint
-from clearhead.training.session import default_folder, fits, open_run, sole_user
-
-
-def test_runs_live_in_the_cache_unless_told_otherwise(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "clearhead" / "run"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_folder() == tmp_path / ".cache" / "clearhead" / "run"
+from clearhead.training.session import fits, open_run
 
 
 def test_two_starts_of_a_recipe_are_the_same(small_recipe, tmp_path):
@@ -38,31 +30,10 @@ def test_the_run_says_what_it_does(small_recipe, tmp_path):
     assert again.encode("The cat.").ids == vocabulary.encode("The cat.").ids
 
 
-def test_a_folder_of_another_recipe_is_refused(small_recipe, tmp_path):
-    trainer, _ = open_run(small_recipe(), tmp_path)
-    trainer.save()
-    with pytest.raises(ArgumentError, match=r"another recipe \(width, rate differ\)"):
-        open_run(small_recipe(rate=1.0, width=32), tmp_path)
-
-
-def test_dev_files_change_no_weight_and_may_be_changed(small_recipe, tmp_path):
-    trainer, _ = open_run(small_recipe(), tmp_path)
-    trainer.save()
-    open_run(small_recipe(dev={"fr": "elsewhere.tsv"}), tmp_path)
-
-
 def test_a_folder_that_cannot_be_made_is_told(small_recipe, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TrainingError, match="cannot be written"):
         open_run(small_recipe(), tmp_path / "file" / "run")
-
-
-def test_a_folder_has_one_user_at_a_time(tmp_path):
-    run, used = tmp_path / "run", pytest.raises(TrainingError, match="in use by another process")
-    with sole_user(run), used, sole_user(run):
-        raise AssertionError
-    with sole_user(tmp_path / "run"):
-        pass
 
 
 def test_missing_text_is_told(small_recipe, tmp_path):

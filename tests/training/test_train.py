@@ -102,7 +102,7 @@ def test_the_guided_weights_are_those_of_the_model(small_recipe, tmp_path):
     batch = trainer._next_batch()
     while (batch.guide < 0).all():
         batch = trainer._next_batch()
-    _, pull, guided = trainer.losses(batch)
+    _, pull = trainer.losses(batch)
     weights, config = trainer.weights(), trainer.config
     states = translation.encode_states(weights, config, batch.source, batch.source_lengths)
     layer = weights["encoder"][1]
@@ -115,7 +115,7 @@ def test_the_guided_weights_are_those_of_the_model(small_recipe, tmp_path):
         q, k = (split_heads(own @ layer["attention"][n], config.heads)[0] for n in ("w_q", "w_k"))
         shares = steps.weights(steps.scaled_scores(steps.scores(q, k), 8**-0.5))
         total, count = total - np.log(shares[it, first:last].sum()), count + 1
-    assert guided == count
+    assert trainer.objective.counts(batch).guided == count
     assert pull.item() == pytest.approx(total, rel=1e-4)
 
 
@@ -169,7 +169,7 @@ def test_a_pause_is_not_counted_as_training(small_recipe, tmp_path):
     trainer, _ = open_run(small_recipe(), tmp_path)
     trainer.one_step()
     usual = trainer._usual
-    trainer._note_pause(signal.SIGCONT, None)
+    trainer.interrupts.note_pause(signal.SIGCONT)
     trainer._usual = 1e-9
     before = trainer.seconds
     trainer.one_step()

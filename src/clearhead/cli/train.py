@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import time
+import os
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from clearhead.cli.bar import Bar
 from clearhead.cli.manners import INTERRUPTED, say
 from clearhead.errors import MissingExtra, ModelError, TrainingError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clearhead.training.processes import Processes
     from clearhead.training.recipe import Recipe
     from clearhead.training.train import Trainer
 
@@ -51,7 +55,11 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--pack", type=click.Path(path_type=Path),
-    help="Train no more: write the newest checkpoint as a model folder.",
+    help="Train no more: write the best checkpoint, or the newest, as a model folder.",
+)  # fmt: skip
+@click.option(
+    "--unaveraged", is_flag=True,
+    help="With --pack: the weights of the step itself, where a running average is kept.",
 )  # fmt: skip
 def command(
     recipe_path: Path,
@@ -63,50 +71,115 @@ def command(
     dev_lines: int,
     warm: bool | None,
     pack: Path | None,
+    unaveraged: bool,
 ) -> int:
     """Train a translation model on pairs of sentences, or go on with a run.
 
     The run keeps its checkpoints in a folder of its own. Ctrl-C and SIGTERM save and end; the same
     command goes on from there, with the numbers it would have had. At the last step the model is
-    written to RUN/model, for --model of the other commands.
+    written to RUN/model, for --model of the other commands. Under torchrun each process takes its
+    share of every batch.
     """
     _need_torch()
     import torch
 
+    from clearhead.training.processes import joined
     from clearhead.training.recipe import Recipe
-    from clearhead.training.session import default_folder, open_run, sole_user
+    from clearhead.training.run_folder import default_folder
 
     folder = folder or default_folder()
+    if unaveraged and not pack:
+        raise click.UsageError("--unaveraged says what --pack writes; give --pack too")
     if pack:
-        return _pack(folder, pack)
+        return _pack(folder, pack, not unaveraged)
     recipe = Recipe.read(recipe_path)
     if steps:
         recipe = dataclasses.replace(recipe, steps=steps)
-    if device == "cuda" and not torch.cuda.is_available():
-        raise click.UsageError("--device cuda: torch finds no CUDA device here; use --device cpu")
-    if dev_lines:
-        _check_dev(recipe)
+    if not dev_lines and recipe.patience:
+        raise click.UsageError(
+            f"the recipe's patience is {recipe.patience} checkpoints without a better score, and "
+            "--dev-lines 0 scores none"
+        )
     if threads:
         torch.set_num_threads(threads)
-    with sole_user(folder):
-        start = _warm(recipe, warm)
-        trainer, vocabulary = open_run(recipe, folder, device=device, warm=start, say=say)
-        _go(trainer, vocabulary, every, dev_lines)
+    with joined() as processes, contextlib.ExitStack() as stack:
+        processes.from_first(lambda: stack.enter_context(_ready(recipe, folder, dev_lines)))
+        trainer = _trained(
+            processes, recipe, folder, _device(device), _warm(recipe, warm), every, dev_lines
+        )
+        if not processes.first:
+            return INTERRUPTED if trainer.stopped else 0
     if trainer.stopped:
         say(
             f"stopped after step {trainer.step:,} of {recipe.steps:,}, which is saved in {folder}; "
             "the same command goes on"
         )
         return INTERRUPTED
-    return _pack(folder, folder / "model")
+    return _pack(folder, folder / "model", True)
+
+
+@contextlib.contextmanager
+def _ready(recipe: Recipe, folder: Path, dev_lines: int) -> Iterator[None]:
+    """Holds the folder of the run; what is needed only at a checkpoint is asked for now."""
+    from clearhead.training.evaluate import scorers
+    from clearhead.training.files import read_dev
+    from clearhead.training.run_folder import sole_user
+
+    with sole_user(folder):
+        for to, place in recipe.dev.items() if dev_lines else ():
+            scorers()
+            read_dev(place, to)
+        yield
+
+
+def _device(wanted: str) -> str:
+    """The device of this process: under torchrun each has one of its own."""
+    import torch
+
+    if wanted == "cpu":
+        return wanted
+    number, found = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if number >= found:
+        raise click.UsageError(
+            f"--device cuda: torch finds {found} CUDA devices here, and this is process {number}, "
+            "from 0; use --device cpu, or as many processes as devices"
+        )
+    torch.cuda.set_device(number)
+    return f"cuda:{number}"
+
+
+def _trained(
+    processes: Processes,
+    recipe: Recipe,
+    folder: Path,
+    device: str,
+    warm: Any,
+    every: float,
+    dev_lines: int,
+) -> Trainer:
+    """Opens the run and trains; the first process shows it, logs it and scores it on the way."""
+    from clearhead.training.session import open_run
+
+    tell = say if processes.first else _nothing
+    trainer, vocabulary = open_run(
+        recipe, folder, device=device, warm=warm, say=tell, processes=processes
+    )
+    if processes.first:
+        _go(trainer, vocabulary, every, dev_lines)
+    else:
+        trainer.run()
+    return trainer
 
 
 def _go(trainer: Trainer, vocabulary: Any, every: float, dev_lines: int) -> None:
     """Trains with a bar on a terminal, or a line now and then; a log, and scores on the way."""
+    from clearhead.training.checkpoint import keep_best, name_at
     from clearhead.training.development import development_scores
+    from clearhead.training.patience import Patience
     from clearhead.training.progress import RunLog
 
     log = RunLog(trainer.folder, trainer.step)
+    patience = Patience(trainer.recipe.patience, log.rows())
 
     def report(found: dict[str, float]) -> None:
         log.add(found, trainer.seconds)
@@ -114,70 +187,31 @@ def _go(trainer: Trainer, vocabulary: Any, every: float, dev_lines: int) -> None
 
     def after_checkpoint() -> None:
         scores = development_scores(trainer, vocabulary, dev_lines)
-        if scores:
-            log.write({"step": trainer.step, "dev": scores})
-            told = (f"{to} BLEU {s['bleu']:.1f} chrF {s['chrf']:.1f}" for to, s in scores.items())
-            shown.say(f"step {trainer.step:,}: " + ", ".join(told))
+        if not scores:
+            return
+        log.write({"step": trainer.step, "dev": scores})
+        told = (f"{to} BLEU {s['bleu']:.1f} chrF {s['chrf']:.1f}" for to, s in scores.items())
+        shown.say(f"step {trainer.step:,}: " + ", ".join(told))
+        if patience.better(trainer.step, scores) and trainer.recipe.patience:
+            keep_best(trainer.folder / name_at(trainer.step))
+        end_if_spent()
 
-    with _Progress(trainer.recipe.steps, trainer.step) as shown:
+    def end_if_spent() -> None:
+        if patience.spent:
+            shown.say(
+                f"no better score in {patience.waited} checkpoints since step {patience.step:,} "
+                f"(mean BLEU {patience.best:.1f}): ends early"
+            )
+            trainer.enough()
+
+    with Bar(trainer.recipe.steps, trainer.step) as shown:
+        end_if_spent()  # a run that ended so before
         trainer.run(every=every, report=report, after_checkpoint=after_checkpoint)
     log.flush(trainer.seconds)
 
 
-class _Progress:
-    """A bar with loss, tokens per second and time left; off a terminal a line every minute."""
-
-    def __init__(self, steps: int, done: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        self._console = Console(stderr=True)
-        self._steps, self._told = steps, time.monotonic()
-        self._seconds, self._loss, self._speed = 0.0, 0.0, 0.0
-        self._bar = Progress(
-            MofNCompleteColumn(), BarColumn(bar_width=None), TextColumn("{task.description}"),
-            console=self._console, disable=not self._console.is_terminal,
-        )  # fmt: skip
-        self._task = self._bar.add_task("", total=steps, completed=done)
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self._bar.stop()
-
-    def step(self, found: dict[str, float]) -> None:
-        """Shows one step; the figures are running means."""
-        speed = found["tokens_per_second"]
-        new = 1.0 if not self._seconds else 0.05
-        self._seconds += new * (found["tokens"] / speed - self._seconds)
-        self._loss += new * (found["loss"] - self._loss)
-        self._speed += new * (speed - self._speed)
-        left = _duration((self._steps - found["step"]) * self._seconds)
-        text = f"loss {self._loss:.3f}  {self._speed:,.0f} tokens/s  {left} left"
-        if self._console.is_terminal:
-            self._bar.update(self._task, completed=int(found["step"]), description=text)
-        elif time.monotonic() - self._told > 60 or found["step"] == self._steps:
-            self._told = time.monotonic()
-            self.say(f"step {found['step']:,} of {self._steps:,}  {text}")
-
-    def say(self, line: str) -> None:
-        """Prints a line above the bar."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _check_dev(recipe: Recipe) -> None:
-    """Asks now for what is needed only at the first checkpoint."""
-    from clearhead.training.evaluate import scorers
-    from clearhead.training.files import read_dev
-
-    for to, place in recipe.dev.items():
-        scorers()
-        read_dev(place, to)
+def _nothing(line: str) -> None:
+    """Says nothing: the first process speaks for all."""
 
 
 def _warm(recipe: Recipe, wanted: bool | None) -> Any:
@@ -200,20 +234,26 @@ def _warm(recipe: Recipe, wanted: bool | None) -> Any:
     return None
 
 
-def _pack(folder: Path, target: Path) -> int:
+def _pack(folder: Path, target: Path, averaged: bool) -> int:
+    """Writes the best checkpoint where the run looks for it, or else the newest, as a model."""
     from clearhead.training import checkpoint
     from clearhead.training.packing import pack
+    from clearhead.training.recipe import Recipe
 
-    newest = checkpoint.newest(folder)
-    if newest is None:
+    found = checkpoint.newest(folder)
+    if found is None:
         raise click.UsageError(
             f"run folder {folder} holds no checkpoint; train first, or give --run"
         )
+    best = checkpoint.best(folder)
+    if best and Recipe.read(folder / "recipe.json").patience:
+        found = best
     try:
-        pack(newest, target)
+        pack(found, target, averaged=averaged)
     except ModelError as error:  # a folder that cannot be written; the checkpoint is whole
         raise TrainingError(str(error)) from None
-    say(f"model of {newest.name} written to {target}")
+    which = ", which had the best scores," if found is best else ""
+    say(f"model of {found.name}{which} written to {target}")
     return 0
 
 
@@ -222,8 +262,3 @@ def _need_torch() -> None:
 
     if importlib.util.find_spec("torch") is None:
         raise MissingExtra("torch", "train", "training")
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"

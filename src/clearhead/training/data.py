@@ -54,10 +54,17 @@ class Batch:
     guide: Any
     numbers: Any
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
     @property
     def tokens(self) -> int:
         """Source and target pieces that count."""
         return int(self.source_lengths.sum() + self.target_lengths.sum())
+
+    def rows(self, chosen: slice) -> Batch:
+        """Some of its pairs, padded as before."""
+        return Batch(**{name: held[chosen] for name, held in vars(self).items()})
 
 
 def prepare(

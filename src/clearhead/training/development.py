@@ -29,7 +29,7 @@ def development_scores(trainer: Trainer, vocabulary: Any, lines: int) -> dict[st
     """
     if not lines or not trainer.recipe.dev:
         return {}
-    translator = Translator(trainer.config, vocabulary, trainer.weights())
+    translator = Translator(trainer.config, vocabulary, trainer.weights(averaged=True))
     found = {}
     for to, place in trainer.recipe.dev.items():
         rows = sample(read_dev(place, to), lines)

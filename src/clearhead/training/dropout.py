@@ -13,7 +13,9 @@ from clearhead.model.translation import whole
 __all__ = ["dropout"]
 
 
-def dropout(share: float, seed: tuple[int, ...]) -> Callable[[Any], Any]:
+def dropout(
+    share: float, seed: tuple[int, ...], *, rows: slice | None = None, of: int = 0
+) -> Callable[[Any], Any]:
     """What sets a share of a tensor's numbers to zero and scales the rest by 1 / (1 − share).
 
     torch draws one number of its own for each element, which took as long as a matrix product
@@ -23,6 +25,9 @@ def dropout(share: float, seed: tuple[int, ...]) -> Callable[[Any], Any]:
     Args:
         share: from 0 (the tensors are returned as they are) to 0.9 (Srivastava et al. 2014).
         seed: non-negative whole numbers; the same seed drops the same elements, call by call.
+        rows: which of the ``of`` rows of a batch the tensors hold; None is all. They lose what they
+            would lose as part of the whole, so the processes of a run drop what one would.
+        of: rows of the whole batch.
 
     Returns:
         a function of a tensor.
@@ -40,7 +45,10 @@ def dropout(share: float, seed: tuple[int, ...]) -> Callable[[Any], Any]:
     kept = 256 / (256 - threshold)
 
     def drop(x: Any) -> Any:
-        drawn = bits.random_raw(-(-x.numel() // 8)).view(np.uint8)[: x.numel()]
+        size = x.numel()
+        each = size // max(len(x), 1)
+        before, all_of_them = (each * rows.start, each * of) if rows else (0, size)
+        drawn = bits.random_raw(-(-all_of_them // 8)).view(np.uint8)[before : before + size]
         stays = torch.from_numpy(drawn >= threshold).view(x.shape)  # NumPy's comparison is faster
         return x * stays.to(x.device, x.dtype).mul_(kept)
 

@@ -16,8 +16,14 @@ from clearhead.training import checkpoint
 __all__ = ["checkpoint_weights", "pack"]
 
 
-def checkpoint_weights(path: Path) -> tuple[TranslationConfig, Any, dict[str, Any]]:
+def checkpoint_weights(
+    path: Path, *, averaged: bool = True
+) -> tuple[TranslationConfig, Any, dict[str, Any]]:
     """The model of a checkpoint.
+
+    Args:
+        path: of the checkpoint.
+        averaged: whether to take the running average of the weights, where it holds one.
 
     Returns:
         its config, the tree of float32 NumPy arrays, and what else is known: steps, epoch, seconds.
@@ -28,20 +34,26 @@ def checkpoint_weights(path: Path) -> tuple[TranslationConfig, Any, dict[str, An
     state = checkpoint.read(path)
     try:
         config = TranslationConfig.from_dict(json.loads(state["config"]), str(path))
-        flat = {name: tensor.float().numpy() for name, tensor in state["weights"].items()}
+        held = state["weights"]
+        if averaged and "average" in state:
+            held = held | state["average"]["weights"]
+        flat = {name: tensor.float().numpy() for name, tensor in held.items()}
         known = {name: state[name] for name in ("step", "epoch", "seconds")}
     except (KeyError, TypeError, AttributeError) as error:
         raise TrainingError(f"{path} is no checkpoint of a run: {error!r} is missing") from None
     return config, nest(flat), known
 
 
-def pack(path: Path, folder: Path, *, card: str | None = None) -> TranslationConfig:
+def pack(
+    path: Path, folder: Path, *, card: str | None = None, averaged: bool = True
+) -> TranslationConfig:
     """Packs a checkpoint into a model folder, as ``load_translator`` reads it.
 
     Args:
         path: of the checkpoint; ``vocabulary.json`` lies beside it.
         folder: of the model; it is made where it is missing, and what is there is replaced.
         card: the model card, Markdown; None leaves the one that is there.
+        averaged: as in :func:`checkpoint_weights`.
 
     Returns:
         the config.
@@ -50,7 +62,7 @@ def pack(path: Path, folder: Path, *, card: str | None = None) -> TranslationCon
         TrainingError: the checkpoint is damaged.
         ModelError: there is no vocabulary beside it, or the folder cannot be written.
     """
-    config, weights, known = checkpoint_weights(path)
+    config, weights, known = checkpoint_weights(path, averaged=averaged)
     vocabulary = Vocabulary.read(path.with_name("vocabulary.json"))
     metadata = {name: f"{value:.0f}" for name, value in known.items()}
     save_model(folder, config, vocabulary, weights, card=card, metadata=metadata)

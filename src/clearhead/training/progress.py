@@ -91,6 +91,17 @@ class RunLog:
         except OSError as error:
             raise self._refused(error) from error
 
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows written so far.
+
+        Raises:
+            TrainingError: the file cannot be read.
+        """
+        try:
+            return [json.loads(line) for line in self._lines()] if self._path.exists() else []
+        except (OSError, ValueError) as error:
+            raise TrainingError(f"{self._path} cannot be read: {error}") from error
+
     def _lines(self) -> list[str]:
         return self._path.read_text(encoding="utf-8").splitlines(keepends=True)
 

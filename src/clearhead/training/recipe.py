@@ -42,6 +42,10 @@ class Recipe:
         encoder: folder of a BERT-type checkpoint that reads the source first; None for none.
         encoder_mode: "frozen" (its states are computed once and kept on disk) or "trained" along.
         encoder_rate: share of the learning rate at which it is trained along, by AdamW.
+        average: steps over which the weights are averaged, exponentially; the average is what is
+            scored and packed. 0 for none. May be changed when a run is resumed.
+        patience: checkpoints in a row without a better score on ``dev`` after which the run ends
+            and its best one is packed; 0 trains to the last step. May be changed likewise.
         precision: "auto" (bfloat16 where its products are faster here), "float32", "bfloat16".
         seed: of the weights and of the order of the batches.
     """
@@ -69,6 +73,8 @@ class Recipe:
     encoder: str | None = None
     encoder_mode: str = "frozen"
     encoder_rate: float = 0.02
+    average: int = 0
+    patience: int = 0
     precision: str = "auto"
     seed: int = 0
 
@@ -76,7 +82,7 @@ class Recipe:
         """Refuses what cannot be meant, and names the entry."""
         for name in ("vocabulary", "width", "heads", "encoder_layers", "decoder_layers", "steps"):
             _whole(self, name, 1)
-        for name in ("tokens", "warmup", "seed"):
+        for name in ("tokens", "warmup", "average", "patience", "seed"):
             _whole(self, name, 0)
         for name in ("decay", "floor", "smoothing", "slots", "encoder_rate"):
             _number(self, name, 1.0)
@@ -85,6 +91,8 @@ class Recipe:
             _number(self, name, 1e6)
         _files("pairs", self.pairs)
         _files("dev", self.dev)
+        if self.patience and not self.dev:
+            raise _odd("patience", self.patience, "0 where dev names no files to score")
         if self.antecedents is not None and not isinstance(self.antecedents, str):
             raise _odd("antecedents", self.antecedents, "the name of a file")
         if self.encoder is not None and not isinstance(self.encoder, str):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clearhead.errors import ArgumentError, ModelError, TrainingError
+from clearhead.errors import ArgumentError, ModelError
 from clearhead.model.bert import BertConfig
 from clearhead.model.checkpoint_folder import read_checkpoint
 from clearhead.model.config import TranslationConfig
@@ -19,21 +17,17 @@ from clearhead.model.source import SourcePieces
 from clearhead.model.tree import flatten, nest
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.training import checkpoint
-from clearhead.training.data import prepare
+from clearhead.training.data import Pairs, prepare
 from clearhead.training.files import read_pairs, with_language
 from clearhead.training.kept_states import KeptStates
+from clearhead.training.processes import Processes
 from clearhead.training.recipe import Recipe
+from clearhead.training.run_folder import claim, keep, make
 from clearhead.training.train import Trainer
 
-__all__ = ["default_folder", "fits", "open_run", "sole_user"]
+__all__ = ["fits", "open_run"]
 
 Model = tuple[Vocabulary, TranslationConfig, Mapping[str, Any]]
-
-
-def default_folder() -> Path:
-    """Where runs live unless told otherwise: ``$XDG_CACHE_HOME/clearhead/run``."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache) / "clearhead" / "run"
 
 
 def open_run(
@@ -43,15 +37,18 @@ def open_run(
     device: str = "cpu",
     warm: Model | None = None,
     say: Callable[[str], None] = lambda line: None,
+    processes: Processes | None = None,
 ) -> tuple[Trainer, Vocabulary]:
     """Opens a run: resumes from its newest checkpoint, or starts.
 
     Args:
-        recipe: what to do; ``steps`` may differ from an earlier start, all else is the run's own.
+        recipe: what to do; ``steps`` may differ from an earlier start, and what else changes no
+            weight; all else is the run's own.
         folder: of the run; it is made where it is missing.
         device: "cpu" or "cuda".
         warm: vocabulary, config and weights to start from when there is no checkpoint.
         say: called with one line for each stage.
+        processes: who trains along; the first of them reads and writes, and tells the others.
 
     Returns:
         the trainer, and the vocabulary.
@@ -61,8 +58,34 @@ def open_run(
         ArgumentError: the folder belongs to another recipe, or text is missing.
         ModelError: the recipe's encoder is no BERT-type checkpoint that can be used.
     """
-    _make(folder)
-    _claim(recipe, folder)
+    processes = processes or Processes()
+    model, data, state = processes.from_first(lambda: _opened(recipe, folder, warm, say))
+    vocabulary, config, weights = model
+    kept = None
+    if recipe.frozen and config.source:
+        for turn in range(2):  # first the process that computes them, then those that find them
+            if turn == min(processes.rank, 1):
+                kept = KeptStates(folder, data, weights["source"], config.source, device, say)
+            processes.wait()
+    trainer = Trainer(
+        recipe, config, data, weights, vocabulary.pad, folder, device, kept, processes
+    )
+    if state:
+        trainer.restore(state)
+        say(f"goes on after step {trainer.step:,} of {recipe.steps:,} ({_name(state)})")
+    return trainer, vocabulary
+
+
+def _name(state: Mapping[str, Any]) -> str:
+    return checkpoint.name_at(state["step"])
+
+
+def _opened(
+    recipe: Recipe, folder: Path, warm: Model | None, say: Callable[[str], None]
+) -> tuple[Model, Pairs, dict[str, Any] | None]:
+    """The model to start with, the text in its pieces, and what the newest checkpoint holds."""
+    make(folder)
+    claim(recipe, folder)
     found = checkpoint.newest(folder)
     pairs = list(with_language(recipe.pairs))
     if not pairs:
@@ -75,18 +98,11 @@ def open_run(
         weights = nest({name: tensor.numpy() for name, tensor in state["weights"].items()})
     else:
         vocabulary, config, weights = _start(recipe, pairs, warm, say)
-        _keep(folder / "vocabulary.json", vocabulary.save)
+        keep(folder / "vocabulary.json", vocabulary.save)
     antecedents = dict(read_pairs(recipe.antecedents)) if recipe.antecedents else {}
     data = prepare(pairs, vocabulary, antecedents=antecedents, slots=recipe.slots, seed=recipe.seed)
     say(f"{len(data.source) + len(data.target):,} pieces in {len(data):,} pairs")
-    kept = None
-    if recipe.frozen and config.source:
-        kept = KeptStates(folder, data, weights["source"], config.source, device, say)
-    trainer = Trainer(recipe, config, data, weights, vocabulary.pad, folder, device, kept)
-    if found and state:
-        trainer.restore(state)
-        say(f"goes on after step {trainer.step:,} of {recipe.steps:,} ({found.name})")
-    return trainer, vocabulary
+    return (vocabulary, config, weights), data, state
 
 
 def _start(
@@ -126,72 +142,6 @@ def fits(recipe: Recipe, config: TranslationConfig) -> bool:
     same = all(getattr(recipe, name) == getattr(config, name) for name in sizes)
     same = same and (recipe.encoder is None) == (config.source is None)
     return same and set(recipe.pairs) <= set(config.languages)
-
-
-@contextlib.contextmanager
-def sole_user(folder: Path) -> Iterator[None]:
-    """Holds a run folder for this process: two trainings in one would spoil each other's files.
-
-    Raises:
-        TrainingError: another process trains there, or the folder cannot be written.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    _make(folder)
-    try:
-        with (folder / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
-    except BlockingIOError:
-        raise TrainingError(
-            f"run folder {folder} is in use by another process; wait for its end, or give another "
-            "folder with --run"
-        ) from None
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TrainingError(
-            f"run folder {folder} cannot be written ({error}); give another one with --run"
-        ) from error
-
-
-def _keep(path: Path, write: Callable[[Path], None]) -> None:
-    """Writes a file of the run beside, and renames it."""
-    beside = path.with_suffix(".part")
-    try:
-        write(beside)
-        beside.replace(path)
-    except OSError as error:
-        raise TrainingError(
-            f"{path} cannot be written ({error}); free some space, or give another folder with "
-            "--run"
-        ) from error
-
-
-def _claim(recipe: Recipe, folder: Path) -> None:
-    """Keeps the recipe beside the checkpoints, and refuses a folder that belongs to another."""
-    path = folder / "recipe.json"
-    if path.exists():
-        before = Recipe.read(path)
-        free = {name: getattr(recipe, name) for name in ("steps", "decay", "dev")}
-        same = dataclasses.replace(before, **free)
-        if same != recipe and checkpoint.newest(folder):
-            differing = [
-                field.name
-                for field in dataclasses.fields(Recipe)
-                if getattr(same, field.name) != getattr(recipe, field.name)
-            ]
-            raise ArgumentError(
-                f"run folder {folder} holds a run with another recipe ({', '.join(differing)} "
-                "differ); give another folder with --run, or the recipe it was started with"
-            )
-    _keep(path, recipe.write)
 
 
 def _learn(
