@@ -88,6 +88,17 @@ def test_the_best_heads_are_chosen_on_a_dev_file(model, text, pairs, capsys):
     assert found["chosen"][0]["head"] != [1, 0]
 
 
+def test_two_text_files_are_measured_side_by_side(model, tmp_path, capsys):
+    (tmp_path / "t.en").write_text("The cat.\nBig.\n")
+    (tmp_path / "t.fr").write_text("Le chat.\nGrand.\n")
+    source, reference = str(tmp_path / "t.en"), str(tmp_path / "t.fr")
+    arguments = ["evaluate", source, "--reference", reference, "--model", model]
+    assert run([*arguments, "--to", "fr"]) == 0
+    assert "(2 lines)" in capsys.readouterr().out
+    assert run(arguments) == 2
+    assert "--reference belongs to one file in one language" in capsys.readouterr().err
+
+
 def test_marked_alignments_belong_to_one_file_in_one_language(model, tmp_path, text, capsys):
     (tmp_path / "gold").write_text("0-0\n1-1\n0-0 2-2\n")
     arguments = ["evaluate", text, "--gold", str(tmp_path / "gold"), "--model", model]

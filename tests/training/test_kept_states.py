@@ -13,7 +13,7 @@ from clearhead.model.translator import load_translator
 from clearhead.model.tree import flatten
 from clearhead.record.looking import look
 from clearhead.training import checkpoint
-from clearhead.training.evaluate import heads
+from clearhead.training.evaluation.links import heads
 from clearhead.training.packing import pack
 from clearhead.training.session import fits, open_run
 from support.bert import small_folder

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearhead.cli.manners import say, small_products, write
+from clearhead.cli.figures import show_figures
+from clearhead.cli.manners import small_products, write
 from clearhead.cli.options import as_json, beam, model_folder
 from clearhead.errors import ArgumentError
 
@@ -61,6 +62,10 @@ def _conditions(
 )  # fmt: skip
 @click.option("--align", is_flag=True, help="Measure the cross-attention as word alignment, too.")
 @click.option("--gold", type=_FILE, help="Marked alignments of the one file; implies --align.")
+@click.option(
+    "--reference", type=_FILE,
+    help="The translation of the one file, line by line, where these are two plain text files.",
+)  # fmt: skip
 @click.option("--dev", type=_FILE, help="The file that chooses the best unguided heads.")
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -107,7 +112,7 @@ def command(
     if as_json:
         write(json.dumps(found, ensure_ascii=False) + "\n")
     else:
-        _show(found, tables)
+        show_figures(found, tables)
 
 
 def _measured(
@@ -121,6 +126,7 @@ def _measured(
     scoring: str,
     align: bool,
     gold: Path | None,
+    reference: Path | None,
     dev: Path | None,
     data: Path | None,
 ) -> dict[str, Any]:
@@ -131,9 +137,12 @@ def _measured(
     languages = to or tuple(translator.config.languages)
     for tag in languages:
         translator.vocabulary.language(tag)
-    if gold is not None and (len(files) != 1 or len(languages) != 1):
-        raise click.UsageError("--gold belongs to one file in one language; give both, with --to")
+    for name, given in (("--gold", gold), ("--reference", reference)):
+        if given is not None and (len(files) != 1 or len(languages) != 1):
+            raise click.UsageError(f"{name} belongs to one file in one language, with --to")
     parts = _parts(files, languages, limit, conditions, align, data)
+    if reference is not None:
+        parts = [dataclasses.replace(part, reference=reference) for part in parts]
     if dev is not None and dev not in [part.path for part in parts]:
         parts = [*_parts((dev,), languages, limit, (), False, None), *parts]
     with _progress() as watch:
@@ -202,50 +211,3 @@ def _read_figures(path: Path) -> dict[str, Any]:
             f"{', '.join(SECTIONS)}"
         )
     return found
-
-
-def _show(found: dict[str, Any], tables: list[Any]) -> None:
-    from rich.console import Console
-    from rich.table import Column, Table
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 120
-    for sheet in tables:
-        table = Table(Column("", no_wrap=True), *sheet.columns, box=None)
-        for row in sheet.rows:
-            table.add_row(*row)
-        console.print(sheet.title, style="bold", markup=False, soft_wrap=True)
-        console.print(table)
-        for note in sheet.notes:
-            console.print(note, markup=False, soft_wrap=True, style="dim")
-        console.print()
-    for entry in found["heads"]:
-        if entry["kind"] == "encoder":
-            _show_heads(console, entry)
-    if not tables and not found["heads"]:
-        say("no row had all of the words it names: nothing was measured")
-
-
-def _show_heads(console: Any, entry: dict[str, Any]) -> None:
-    """Every head of the encoder: how often it looks more, or most, at the right noun."""
-    from rich.table import Table
-
-    share = entry["more"] or entry["most"]
-    count = len(share[0])
-    table = Table("layer", *(f"head {h}" for h in range(count)), box=None)
-    for layer, shares in enumerate(share):
-        cells = [
-            f"{100 * each:.0f} %{' *' if [layer, h] in entry['guided'] else ''}"
-            for h, each in enumerate(shares)
-        ]
-        table.add_row(str(layer), *cells)
-    what = "more at the right noun" if entry["more"] else "most at the right noun, of all words"
-    name = Path(entry["file"]).name
-    title = f'Heads: how often "it" looks {what}, {entry["sentences"]} of {name}'
-    console.print(title, style="bold", markup=False, soft_wrap=True)
-    console.print(table)
-    marked = " ".join(f"({layer}, {head})" for layer, head in entry["guided"])
-    told = f"* guided in training: {marked}; no other was" if marked else "no head was guided"
-    chance = 50 if entry["more"] else round(100 * entry["most_chance"])
-    console.print(f"{told}; chance is {chance} %\n", markup=False)

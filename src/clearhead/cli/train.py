@@ -121,7 +121,7 @@ def command(
 @contextlib.contextmanager
 def _ready(recipe: Recipe, folder: Path, dev_lines: int) -> Iterator[None]:
     """Holds the folder of the run; what is needed only at a checkpoint is asked for now."""
-    from clearhead.training.evaluate import scorers
+    from clearhead.training.evaluation.scores import scorers
     from clearhead.training.files import read_dev
     from clearhead.training.run_folder import sole_user
 

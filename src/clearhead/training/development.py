@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clearhead.model.translator import Translator
-from clearhead.training.evaluate import bleu_chrf, sample
+from clearhead.training.evaluation.scores import bleu_chrf
+from clearhead.training.evaluation.tables import sample
 from clearhead.training.files import read_dev
 
 if TYPE_CHECKING:

@@ -75,6 +75,14 @@ def test_rows_are_chosen_and_told(translator, write):
     assert translation["sampled_from"] == 2
 
 
+def test_two_text_files_side_by_side_are_a_table(translator, write):
+    source, reference = write("t.en", "The cat.\nBig.\n"), write("t.fr", "Le chat.\nGrand.\n")
+    (found,) = measured(translator, Part(source, reference=reference))["translation"]
+    assert (found["lines"], found["to"]) == (2, "fr")
+    with pytest.raises(ArgumentError, match=r"t\.en has 2 lines and .*t\.de has 1"):
+        measured(translator, Part(source, reference=write("t.de", "Die Katze.\n")))
+
+
 def test_marked_alignments_give_an_error_rate(translator, write):
     text = write("text.tsv", "en\tfr\nThe cat saw it .\tLe chat voit .\n")
     gold = write("gold.txt", "0-0 1-1 2-2 4-3\n")

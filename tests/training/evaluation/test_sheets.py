@@ -112,7 +112,8 @@ def test_alignment_has_a_column_for_each_layer():
 
 
 def test_a_file_is_called_by_its_name_and_a_sample_says_so():
-    assert label({"file": "a/tico.en-fr.tsv.gz", "where": {}}) == "tico"
+    for file in ("a/tico.en-fr.tsv.gz", "tico.tsv", "tico.en.gz", "tico.en", "b/tico.txt", "tico"):
+        assert label({"file": file, "where": {}}) == "tico"
     entry = translation("fr", 50.0) | {"lines": 400, "sampled_from": 1382}
     (sheet,) = sheets(NOTHING | {"translation": [entry]})
     assert sheet.rows == (("test", "50.0 / 60.0 (400 of 1,382 lines)"),)

@@ -25,6 +25,7 @@ from clearhead.training.evaluation.pronouns import Contrast, contrast, contrast_
 from clearhead.training.evaluation.scores import bleu_chrf, moses, scorers
 from clearhead.training.evaluation.suite import Part
 from clearhead.training.evaluation.tables import Done, nothing, read_table, sample_pairs, where
+from clearhead.training.files import read_pairs
 
 __all__ = ["SECTIONS", "Measuring", "Watch"]
 
@@ -110,7 +111,12 @@ class Measuring:
         return self.figures
 
     def _read(self, part: Part) -> Rows:
-        rows = where(read_table(part.path), part.where, str(part.path))
+        if part.reference is None:
+            held = read_table(part.path)
+        else:
+            (to,) = self.languages
+            held = [{"en": a, to: b} for a, b in read_pairs((str(part.path), str(part.reference)))]
+        rows = where(held, part.where, str(part.path))
         kept = [dict(row) for row in sample_pairs(rows, part.limit)]
         if len(kept) < len(rows):
             self._sampled[part] = len(rows)

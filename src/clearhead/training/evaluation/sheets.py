@@ -48,7 +48,7 @@ def label(entry: Mapping[str, Any]) -> str:
         >>> label({"file": "a/tatoeba-challenge-test.en-fr.tsv.gz", "where": {"core": "1"}})
         'tatoeba-challenge-test, core 1'
     """
-    name = re.sub(r"(\.en-\w+)?\.(tsv|txt)(\.gz)?$", "", Path(entry["file"]).name)
+    name = re.sub(r"(\.en(-\w+)?)?(\.(tsv|txt))?(\.gz)?$", "", Path(entry["file"]).name)
     chosen = "".join(f", {column} {value}" for column, value in entry["where"].items())
     return name + chosen
 

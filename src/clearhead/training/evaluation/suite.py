@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clearhead.errors import ArgumentError
@@ -25,12 +25,15 @@ class Part:
         where: (column, value) that its rows must have.
         limit: rows at most, spread over the file; None is all.
         align: whether the cross-attention is measured as a word alignment, too.
+        reference: the translation of ``path``, line by line, where these are two plain text files;
+            None where ``path`` is a table.
     """
 
     path: Path
     where: tuple[tuple[str, str], ...] = ()
     limit: int | None = None
     align: bool = False
+    reference: Path | None = None
 
 
 _OWN = (
@@ -77,8 +80,4 @@ def suite(languages: Sequence[str], data: Path | None = None, corpus: Path = COR
 
 def _found(parts: Sequence[Part], languages: Sequence[str], folder: Path) -> list[Part]:
     named = {folder / part.path.name.format(to=to): part for part in parts for to in languages}
-    return [
-        Part(path, part.where, part.limit, part.align)
-        for path, part in named.items()
-        if path.is_file()
-    ]
+    return [replace(part, path=path) for path, part in named.items() if path.is_file()]
