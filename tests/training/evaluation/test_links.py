@@ -57,6 +57,13 @@ def test_the_cross_attention_is_read_as_the_pronoun_is_chosen(translator):
     assert found.weight == pytest.approx(1 / pieces, abs=1e-6)
 
 
+def test_rows_without_a_contrast_are_left_out_of_the_cross_attention(translator):
+    rows = [
+        ROW | {"fr": "il voit", "fr_contrast1": "", "fr_contrast2": other} for other in ("", "elle")
+    ]
+    assert cross_heads(translator, rows, "fr").read.tolist() == [False, True]
+
+
 def test_the_step_that_looks_writes_the_first_piece_that_differs(translator, monkeypatch):
     asked = []
 

@@ -10,7 +10,7 @@ special pieces are no words. See Clark et al. 2019, "What Does BERT Look At?", s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,17 +105,20 @@ def cross_heads(translator: Any, rows: Sequence[Row], to: str, done: Done = noth
 
     Args:
         translator, rows, done: as of :func:`heads`; the rows also have the language and a
-            contrastive column of it.
+            contrastive column of it; those without a contrast are left out.
         to: the language.
     """
     config, vocabulary = translator.config, translator.vocabulary
     places = config.decoder_layers, config.heads
     tag = vocabulary.language(to)
-    (against, *_) = contrast_columns(rows[0], to) if rows else [""]
+    columns = contrast_columns(rows[0], to) if rows else []
 
-    def look(row: Row, text: str, its: Span) -> tuple[Any, Sequence[Span]]:
+    def look(row: Row, text: str, its: Span) -> tuple[Any, Sequence[Span]] | None:
         found = translator.encode(text)
-        right, wrong = (" ".join(row[name].split()) for name in (to, against))
+        right, *others = (" ".join(row[name].split()) for name in (to, *columns))
+        wrong = next((other for other in others if other), None)
+        if not right or wrong is None:
+            return None
         said = vocabulary.encode(right, slots=found.slots)
         step = _first_difference(right, wrong, said.spans)
         ids = np.array([[*found.ids, vocabulary.source.end]])
@@ -149,7 +152,7 @@ def _judged(
     kind: str,
     rows: Sequence[Row],
     places: tuple[int, int],
-    look: Any,
+    look: Callable[[Row, str, Span], tuple[Any, Sequence[Span]] | None],
     guided: tuple[tuple[int, int], ...],
     done: Done,
 ) -> Heads:
@@ -167,7 +170,9 @@ def _judged(
             nouns.append(_found(text, row["other_en"]))
         if not its or not all(nouns) or (len(its) > 1 and not with_other):
             continue
-        given, spans = look(row, text, its[-1])
+        if (seen := look(row, text, its[-1])) is None:
+            continue
+        given, spans = seen
         others = [word for word in words(text) if not _overlap(word, its[-1])]
         right = given[..., _overlapping(spans, nouns[0][0])].sum(-1)
         if with_other:
