@@ -10,6 +10,7 @@ import sys
 from typing import Any, TypeAlias
 
 import array_api_compat
+import array_api_compat.numpy
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +69,8 @@ def namespace(x: Array) -> Any:
     >>> namespace(np.zeros(3)).__name__
     'array_api_compat.numpy'
     """
+    if type(x) is np.ndarray:  # what array_namespace finds after a search of several microseconds
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(x)
 
 

@@ -45,8 +45,9 @@ def feed_forward(x: Any, weights: Mapping[str, Any], activation: str = "relu") -
 
 
 def _relu(x: Any) -> Any:
+    """Of what nobody else holds: NumPy writes over it, which takes half the time."""
     xp = namespace(x)
-    return xp.nn.functional.relu(x) if is_torch(x) else xp.maximum(x, x.dtype.type(0))
+    return xp.nn.functional.relu(x) if is_torch(x) else xp.maximum(x, x.dtype.type(0), out=x)
 
 
 def gelu(x: Any) -> Any:

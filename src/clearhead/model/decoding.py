@@ -7,26 +7,28 @@ R = B · K rows, S source positions, w the width.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from clearhead.core.observation import Observe
 from clearhead.errors import ArgumentError
-from clearhead.inputs.arrays import in_library_of, is_torch, namespace
+from clearhead.inputs.arrays import in_library_of, is_torch
 from clearhead.inputs.masks import Mask
 from clearhead.inputs.masks import lengths as up_to
 from clearhead.layer.heads import attend, project, split_heads
 from clearhead.layer.norm import layer_norm
 from clearhead.model.config import TranslationConfig
-from clearhead.model.translation import decoder_layer, place
+from clearhead.model.translation import decoder_layer, encode, logits, place
 
-__all__ = ["Decoding", "choose", "start", "step"]
+__all__ = ["Decoding", "choose", "next_scores", "read", "start", "step"]
 
 Weights = Mapping[str, Any]
 _FIRST_ROOM = 16  # positions; the room doubles when it is used up
+_READ_AT_ONCE = 512  # source positions: what a layer makes of them stays in the caches
 
 
 @dataclass
@@ -38,6 +40,8 @@ class Decoding:
         keys, values: of the self-attention, one array (R, room, w) a layer, valid to ``position``.
         cross_keys, cross_values: of the memory, one array (B, S, w) a layer.
         memory_lengths: (B,) source pieces that count, or None for all.
+        spare: NumPy storage that is free: the system takes longer to hand out new pages than to
+            fill them, so scores and caches that move are written where others were before.
     """
 
     position: int
@@ -46,6 +50,7 @@ class Decoding:
     cross_keys: list[Any]
     cross_values: list[Any]
     memory_lengths: Any
+    spare: dict[str, Any] = field(default_factory=dict)
 
     @property
     def sentences(self) -> int:
@@ -68,16 +73,36 @@ def start(
         memory: (B, S, w) what :func:`clearhead.model.translation.encode` returned.
         memory_lengths: (B,) source pieces that count; None is all.
     """
-    blocks = [layer["cross_attention"] for layer in weights["decoder"]]
-    room = (memory.shape[0], _FIRST_ROOM, memory.shape[2])
-    return Decoding(
-        position=0,
-        keys=[_empty(room, memory) for _ in blocks],
-        values=[_empty(room, memory) for _ in blocks],
-        cross_keys=[project(memory, block, "k") for block in blocks],
-        cross_values=[project(memory, block, "v") for block in blocks],
-        memory_lengths=memory_lengths,
-    )
+    state = _begun(weights, memory.shape[0], memory.shape[1])
+    state.memory_lengths = memory_lengths
+    _read_memory(weights, state, memory, 0)
+    return state
+
+
+def read(weights: Weights, config: TranslationConfig, ids: Any, lengths: Any) -> Decoding:
+    """The state before the first piece, from the sources themselves: encodes them and starts.
+
+    A few are read at a time, no wider than the longest of them; nothing of it depends on that but
+    rounding.
+
+    Args:
+        weights, config: of the model.
+        ids: (B, S) source pieces, padded on the right; NumPy, whatever the weights are.
+        lengths: (B,) how many of them count; NumPy.
+    """
+    table = weights["embedding"]
+    state = _begun(weights, *ids.shape)
+    state.memory_lengths = in_library_of(lengths, table)
+    at = 0
+    while at < len(ids):
+        widths = np.maximum.accumulate(lengths[at : at + _READ_AT_ONCE])
+        fitting = np.count_nonzero(widths * np.arange(1, len(widths) + 1) <= _READ_AT_ONCE)
+        end = at + max(1, int(fitting))
+        part = in_library_of(ids[at:end, : int(lengths[at:end].max())], table)
+        memory = encode(weights, config, part, state.memory_lengths[at:end])
+        _read_memory(weights, state, memory, at)
+        at = end
+    return state
 
 
 def step(
@@ -140,6 +165,16 @@ def step(
     return hidden if observe is None else (hidden, seen_self, seen_cross)
 
 
+def next_scores(weights: Weights, hidden: Any, state: Decoding) -> Any:
+    """Scores of every piece as the next one, (B, K, w) → (B · K, V): valid until the next call."""
+    table = weights["embedding"]
+    if is_torch(table):
+        return logits(weights, hidden).reshape((-1, table.shape[0]))
+    rows = hidden.reshape((-1, table.shape[1]))
+    room = _room(state, "scores", (rows.shape[0], table.shape[0]), table)
+    return np.matmul(rows, table.T, out=room)
+
+
 def choose(state: Decoding, sentences: Any, parents: Any) -> None:
     """Keeps some sentences, and of each the chosen hypotheses in their new order.
 
@@ -157,13 +192,14 @@ def choose(state: Decoding, sentences: Any, parents: Any) -> None:
     beam = state.keys[0].shape[0] // before
     rows = (np.asarray(sentences)[:, None] * beam + np.asarray(parents)).reshape(-1)
     if len(rows) != before * beam or (rows != np.arange(len(rows))).any():
-        state.keys = [_taken(x, rows, state.position) for x in state.keys]
-        state.values = [_taken(x, rows, state.position) for x in state.values]
+        for caches in (state.keys, state.values):
+            _take(state, "caches", caches, rows)
     if len(sentences) != before or (np.asarray(sentences) != np.arange(before)).any():
-        state.cross_keys = [_taken(x, sentences) for x in state.cross_keys]
-        state.cross_values = [_taken(x, sentences) for x in state.cross_values]
+        kept = np.asarray(sentences, np.int64)
+        for caches in (state.cross_keys, state.cross_values):
+            _take(state, "memory", caches, kept)
         if state.memory_lengths is not None:
-            state.memory_lengths = _taken(state.memory_lengths, sentences)
+            state.memory_lengths = state.memory_lengths[in_library_of(kept, state.memory_lengths)]
 
 
 def _append(caches: list[Any], number: int, at: int, new: Any) -> Any:
@@ -177,14 +213,47 @@ def _append(caches: list[Any], number: int, at: int, new: Any) -> Any:
     return cache[:, : at + 1]
 
 
-def _taken(x: Any, rows: Any, valid: int | None = None) -> Any:
-    """``x[rows]``; of a cache only the first ``valid`` positions are copied."""
-    index = in_library_of(np.asarray(rows, np.int64), x)
-    if valid is None:
-        return namespace(x).take(x, index, axis=0)
-    moved = _empty((len(rows), *x.shape[1:]), x)
-    moved[:, :valid] = x[:, :valid][index]
-    return moved
+def _take(state: Decoding, name: str, caches: list[Any], rows: Any) -> None:
+    """``x[rows]`` of every cache, each written where the one before it has been."""
+    for number, x in enumerate(caches):
+        if is_torch(x):
+            caches[number] = x[in_library_of(rows, x)]
+            continue
+        caches[number] = _room(state, name, (len(rows), *x.shape[1:]), x)
+        np.take(x, rows, axis=0, out=caches[number], mode="clip")  # "raise" would copy once more
+        state.spare[name] = (x if x.base is None else x.base).reshape(-1)
+
+
+def _room(state: Decoding, name: str, shape: tuple[int, ...], like: Any) -> Any:
+    """An array that is not filled, in the storage of that name; it grows as it must."""
+    size = math.prod(shape)
+    if name not in state.spare or state.spare[name].size < size:
+        state.spare[name] = np.empty(size, like.dtype)
+    return state.spare[name][:size].reshape(shape)
+
+
+def _begun(weights: Weights, sentences: int, positions: int) -> Decoding:
+    """The state of sentences of which nothing is read yet."""
+    table = weights["embedding"]
+    width, layers = table.shape[1], range(len(weights["decoder"]))
+    room, memory = (sentences, _FIRST_ROOM, width), (sentences, positions, width)
+    return Decoding(
+        position=0,
+        keys=[_empty(room, table) for _ in layers],
+        values=[_empty(room, table) for _ in layers],
+        cross_keys=[_empty(memory, table) for _ in layers],
+        cross_values=[_empty(memory, table) for _ in layers],
+        memory_lengths=None,
+    )
+
+
+def _read_memory(weights: Weights, state: Decoding, memory: Any, at: int) -> None:
+    """Keys and values of the memory (b, s, w) of the sentences from ``at`` on."""
+    rows, columns = slice(at, at + memory.shape[0]), slice(0, memory.shape[1])
+    for number, layer in enumerate(weights["decoder"]):
+        block = layer["cross_attention"]
+        state.cross_keys[number][rows, columns] = project(memory, block, "k")
+        state.cross_values[number][rows, columns] = project(memory, block, "v")
 
 
 def _empty(shape: tuple[int, ...], like: Any) -> Any:

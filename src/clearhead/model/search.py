@@ -20,7 +20,6 @@ from clearhead.model.beam import Beams
 from clearhead.model.config import TranslationConfig
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.rules import Prefix
-from clearhead.model.translation import encode, logits
 
 __all__ = ["search"]
 
@@ -89,13 +88,11 @@ def _run(
 ) -> None:
     """Reads the sources, then lets the hypotheses grow until every sentence is done."""
     table = weights["embedding"]
-    lengths = in_library_of(beams.lengths, table)
-    memory = encode(weights, config, in_library_of(beams.ids, table), lengths)
-    state = decoding.start(weights, config, memory, lengths)
+    state = decoding.read(weights, config, beams.ids, beams.lengths)
     last = np.full((len(beams.left), 1), language, np.int64)
     while len(beams.left):
         hidden = decoding.step(weights, config, in_library_of(last, table), state)
-        scores = as_numpy(logits(weights, hidden)).reshape(-1, table.shape[0])
+        scores = as_numpy(decoding.next_scores(weights, hidden, state))
         kept, parents, last = beams.advance(scores)
         if len(kept):
             decoding.choose(state, kept, parents)
