@@ -31,7 +31,7 @@ def write(records: Records, root: Path = ROOT) -> list[Path]:
         front: filled(front.read_text(), "speed", front_table(records)),
         page: filled(filled(page.read_text(), "machine", machine_table(records)), "tables", tables),
     }
-    draw(records, picture)
+    draw(records, picture, _front_kinds(records))
     for path, text in changed.items():
         path.write_text(text)
     return [*changed, picture]
@@ -151,7 +151,7 @@ def front_table(records: Records) -> str:
         " [docs/speed.md](docs/speed.md)."
     )
     plain = [c for c in CELLS if c.looked and c.mask == "none"]
-    kinds = records.kinds
+    kinds = _front_kinds(records)
     head = ["(batch, heads, length, width)"]
     head += [title for kind in kinds for title in (kind, "causal")]
     body = [_front_row(cell, records, kinds) for cell in plain]
@@ -160,6 +160,11 @@ def front_table(records: Records) -> str:
         "\nof every query cost in the same pass, over our own plain pass."
     )
     return "\n\n".join([text, looking, _table([*head, "looking"], body)])
+
+
+def _front_kinds(records: Records) -> list[str]:
+    """The kinds of the front page: two fit its width, and float16 has its table on the other."""
+    return [kind for kind in records.kinds if kind != "float16"] or records.kinds
 
 
 def _told(records: Records, kind: str) -> str:

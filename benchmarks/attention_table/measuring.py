@@ -36,7 +36,7 @@ class Effort:
     @classmethod
     def of(cls, threads: int, quick: bool, seconds: float | None, rounds: int | None) -> Effort:
         """The usual effort, or the quick one, but for what is given."""
-        usual = (0.6, 3) if quick else (3.0, 5)
+        usual = (0.4, 3) if quick else (3.0, 5)
         memory = int(0.5 * _free_memory())
         return cls(threads, seconds or usual[0], rounds or usual[1], memory, quick)
 
@@ -45,7 +45,7 @@ class Effort:
         needed = peer.memory(cell)
         if needed > self.memory:
             return f"its scores need {needed / 1e9:.0f} GB"
-        if self.quick and needed > 5e8:
+        if self.quick and needed > 2e8:
             return f"its scores need {needed / 1e9:.1f} GB, too slow for --quick"
         if self.quick and peer.compiles:
             return "it compiles for seconds, too slow for --quick"
@@ -87,8 +87,8 @@ def _entered(peer: Peer, inputs: Inputs, threads: int) -> tuple[Record | None, T
     right: dict[str, tuple[Way, float, float]] = {}
     try:
         ways = peer.ways(inputs, threads)
-    except Exception as error:
-        return {"failed": _first_line(error)}, None
+    except Exception as failure:
+        return {"failed": _first_line(failure)}, None
     if not ways:
         return None, None
     for name, way in ways.items():
@@ -134,4 +134,5 @@ def compile_only(cell: Cell, kind: str, peers: list[Peer], say: Callable[[str], 
     for peer in peers:
         if peer.compiles and kind in peer.kinds:
             entry, _ = _entered(peer, Inputs(cell, kind, 0), 1)
-            say(f"{cell.title}, {kind}: {peer.title} {(entry or {}).get('failed', 'compiled')}")
+            why = (entry or {}).get("failed") or (entry or {}).get("wrong")
+            say(f"{cell.title}, {kind}: {peer.title} {why or 'compiled'}")

@@ -45,10 +45,10 @@ def marks(record: Record) -> dict[str, float]:
     return {name: min(max(r, LEAST), MOST) for name, r in found.items() if r is not None}
 
 
-def draw(records: Records, path: Path) -> None:
+def draw(records: Records, path: Path, kinds: list[str] | None = None) -> None:
     """A panel for each kind, a row for each cell; SVG or PNG by the ending of the path."""
     matplotlib = _matplotlib()
-    cells, kinds = rows(records), records.kinds
+    cells, kinds = rows(records), kinds or records.kinds
     settings = {
         "font.family": "sans-serif",
         "font.size": 9,

@@ -104,7 +104,7 @@ def _rates(records: Records, rates: dict[str, Any]) -> str:
         return (
             f"{what}; no limit: {records.rates[-1]['missing'] if records.rates else 'unmeasured'}"
         )
-    peaks = ", ".join(f"{kind} {peak(kind, rates) / 1e9:.0f} GF/s" for kind in records.kinds)
+    peaks = ", ".join(f"{kind} {(peak(kind, rates) or 0) / 1e9:.0f} GF/s" for kind in records.kinds)
     return (
         f"{what}: products at most {peaks}; exponentials"
         f" {rates.get('exp_degree_5', 0) / 1e9:.1f} G/s"

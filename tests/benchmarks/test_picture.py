@@ -34,3 +34,6 @@ def test_the_same_records_draw_the_same_picture(records, tmp_path):
     assert first == second
     assert "(8, 8, 128, 64), causal" in first
     assert "OpenVINO" not in first
+    assert "bfloat16" in first
+    draw(records, tmp_path / "one.svg", ["float32"])
+    assert "bfloat16" not in (tmp_path / "one.svg").read_text()
