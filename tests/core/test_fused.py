@@ -86,8 +86,8 @@ def test_observing_and_layouts_change_no_bit(seed, kind):
     assert same_bits(seen, seen_again)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("seed", range(10))
+@kinds
+@pytest.mark.parametrize("seed", range(5))
 def test_the_number_of_threads_changes_no_bit(seed, kind):
     case = draw(seed + 300, kind, lengths=[200, 333, 700])
     results = []

@@ -45,7 +45,7 @@ def test_every_path_passes_the_tests_of_the_fused_pass(isa):
         assert code != 0
         assert "which this processor cannot run" in said
         return
-    tests = [f"tests/core/test_{name}.py" for name in ("fused", "extremes", "unlisted")]
+    tests = [f"tests/core/test_{name}.py" for name in ("fused", "bfloat16", "extremes", "unlisted")]
     tests.append("tests/native/test_exponential.py")
     code, said = python("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, CLEARHEAD_ISA=isa)
     assert code == 0, said[-4000:]
