@@ -19,6 +19,8 @@ import os
 import sys
 from pathlib import Path
 
+from clearhead.cli.products import wide_products
+
 PEERS = ("generate", "ctranslate2")
 
 
@@ -34,6 +36,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     add("--rounds", type=int, default=7, help="of timing; one more does not count")
     add("--beams", type=int, nargs="+", default=[1, 4], help="1 is greedy")
     add("--peers", nargs="+", default=list(PEERS), choices=PEERS)
+    add("--as-imported", action="store_true", help="NumPy's BLAS as it is without our commands")
     add("--model", type=Path, metavar="FOLDER", help="instead of the bundled one")
     add("--quick", action="store_true", help="64 sentences, greedy, three rounds")
     add("--json", action="store_true", help="print one object; what goes on stands on stderr")
@@ -51,6 +54,8 @@ def main(given: list[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", str(options.threads))
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    if not options.as_imported:
+        wide_products()
 
     import clearhead as ch
     from translation_table.ours import first_sentences
@@ -61,7 +66,7 @@ def main(given: list[str] | None = None) -> int:
     options.lines = first_sentences(options.sentences)
     found = measure(options, lambda text: print(text, file=sys.stderr, flush=True))
     found["threads"], found["sentences"] = options.threads, len(options.lines)
-    found["isa"] = ch.machine().isa
+    found["isa"], found["numpy_core"] = ch.machine().isa, os.environ.get("OPENBLAS_CORETYPE")
     if options.json:
         json.dump(found, sys.stdout, indent=1)
         print()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from clearhead.cli.products import wide_products
 from clearhead.errors import ClearheadError, TrainingError
 from clearhead.view.characters import printable
 
@@ -80,7 +81,7 @@ def write(text: str) -> None:
 
 
 def small_products() -> None:
-    """Lets NumPy multiply on one thread; to be called before NumPy is imported.
+    """Lets NumPy multiply on one thread, as wide as it can; before NumPy is imported.
 
     The matrices of a few sentences are small: a second thread gains little there, and where another
     process takes its core, the two wait for each other ten times as long as they work. Who has
@@ -88,6 +89,7 @@ def small_products() -> None:
     """
     for library in ("OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    wide_products()
 
 
 def _fail(text: str, status: int, command: str = "clearhead") -> int:
