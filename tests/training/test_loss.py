@@ -70,3 +70,13 @@ def test_padding_has_no_part_in_the_guide_loss():
     spoilt = key.clone()
     spoilt[:, 3:] = float("nan")
     assert guide_loss(query, spoilt, lengths, guide) == guide_loss(query, key, lengths, guide)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_a_piece_that_is_all_but_impossible_has_a_finite_loss_and_its_gradient(kind):
+    hidden = torch.tensor([[100.0, 0.0]], dtype=kind).requires_grad_()
+    table = torch.tensor([[2.0, 0.0], [0.0, 2.0]], dtype=kind)
+    found = smoothed_cross_entropy(hidden, table, torch.tensor([1]), 0.0)
+    found.backward()
+    assert 80 < found.item() < torch.inf
+    assert hidden.grad.tolist() == [[2.0, -2.0]]

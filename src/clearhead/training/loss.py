@@ -11,6 +11,7 @@ from clearhead.core import steps
 __all__ = ["guide_loss", "smoothed_cross_entropy"]
 
 _ROWS = 512  # rows of scores held at once: they stay in the cache, and memory does not grow
+_LEAST = 1e-37  # of a probability whose logarithm is told; the gradient knows no such floor
 
 
 class _TiedCrossEntropy(torch.autograd.Function):
@@ -18,26 +19,31 @@ class _TiedCrossEntropy(torch.autograd.Function):
 
     With p = softmax(h Eᵀ) and the target q = (1 − ε) onehot + ε / V, the loss is −Σ q ln p and its
     gradient by the scores is p − q: both are made while a block of scores is at hand, so the
-    (rows, V) scores never exist as a whole.
+    (rows, V) scores never exist as a whole. The even part of q, ε / V, meets all scores alike: it
+    is one row of sums for each side, and touches no block.
     """
 
     @staticmethod
     def forward(ctx: Any, hidden: Any, table: Any, wanted: Any, smoothing: float) -> Any:
-        vocabulary = table.shape[0]
+        even = smoothing / table.shape[0]
+        columns = table.sum(0, dtype=torch.float32)  # (width,) of all pieces
         grad_hidden = torch.empty_like(hidden)
         grad_table = torch.zeros(table.shape, dtype=torch.float32, device=table.device)
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         for at in range(0, hidden.shape[0], _ROWS):
             rows, right = hidden[at : at + _ROWS], wanted[at : at + _ROWS, None]
-            scores = (rows @ table.T).float()
-            lse = torch.logsumexp(scores, 1, keepdim=True)
-            picked, mean = scores.gather(1, right), scores.mean(1, keepdim=True)
-            total += (lse - (1 - smoothing) * picked - smoothing * mean).sum()
-            grad = scores.sub_(lse).exp_().sub_(smoothing / vocabulary)
-            grad.scatter_add_(1, right, torch.full_like(picked, smoothing - 1))
-            small = grad.to(hidden.dtype)
-            grad_hidden[at : at + _ROWS] = small @ table
-            grad_table += small.T @ rows
+            scores = rows @ table.T
+            grad = torch.softmax(scores, 1)
+            given = grad.gather(1, right)
+            likelihood = given.float().clamp_min(_LEAST).log()[:, 0]
+            lse = scores.gather(1, right)[:, 0].float() - likelihood
+            # −Σ q ln p, where Σ ln p over all pieces is h · Σ E − V lse
+            mean = rows.float() @ columns * even - smoothing * lse
+            total -= ((1 - smoothing) * likelihood + mean).sum()
+            grad.scatter_(1, right, given - (1 - smoothing))
+            grad_hidden[at : at + _ROWS] = (grad @ table).float() - even * columns
+            grad_table += grad.T @ rows
+        grad_table -= even * hidden.sum(0, dtype=torch.float32)
         ctx.save_for_backward(grad_hidden, grad_table)
         ctx.kind = table.dtype
         return total.float()
