@@ -58,8 +58,11 @@ def _forced(
     table = weights["embedding"]
     source, lengths = _padded(sources, pad)
     target, target_lengths = _padded(targets, pad)
+    # Translations of one source are scored side by side to compare them: it is read once.
+    _, first, which = np.unique(source, axis=0, return_index=True, return_inverse=True)
+    read = in_library_of(source[first], table), in_library_of(lengths[first], table)
+    memory = encode(weights, config, *read)[in_library_of(which.reshape(-1), table)]
     lengths = in_library_of(lengths, table)
-    memory = encode(weights, config, in_library_of(source, table), lengths)
     hidden = decode(weights, config, in_library_of(target[:, :-1], table), memory, lengths)
     real = np.arange(target.shape[1] - 1) < target_lengths[:, None] - 1  # (B, T)
     rows = hidden[in_library_of(real, table)]

@@ -65,11 +65,12 @@ def test_a_sentence_before_is_read_too():
     assert scorer.asked == [("E x", "P a"), ("E x", "P b")]
 
 
-def test_short_ones_are_read_first_and_the_order_is_kept():
-    scorer, told = Scorer({"aa": -2, "a": -1}), []
-    assert log_probabilities_of(scorer, ["x", "y"], ["aa", "a"], "fr", told.append) == [-2, -1]
-    assert scorer.asked == [("y", "a"), ("x", "aa")]
-    assert told == [2]
+def test_short_sources_are_read_first_each_with_its_translations_and_the_order_is_kept():
+    scorer, told = Scorer({"aa": -2, "a": -1, "b": -3}), []
+    sources, targets = ["long", "y", "long"], ["aa", "b", "a"]
+    assert log_probabilities_of(scorer, sources, targets, "fr", told.append) == [-2, -3, -1]
+    assert scorer.asked == [("y", "b"), ("long", "a"), ("long", "aa")]
+    assert told == [3]
 
 
 def test_no_rows_are_no_sentences():

@@ -15,7 +15,7 @@ from clearhead.training.evaluation.tables import Done, Row, nothing
 
 __all__ = ["Contrast", "contrast", "contrast_columns", "log_probabilities_of"]
 
-_AT_ONCE = 256  # translations between two looks at the progress
+_AT_ONCE = 64  # translations scored in one batch
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,13 @@ def contrast(translator: Any, rows: Sequence[Row], to: str, done: Done = nothing
 def log_probabilities_of(
     translator: Any, sources: Sequence[str], targets: Sequence[str], to: str, done: Done = nothing
 ) -> list[float]:
-    """The log-probability of every target, the short ones first, telling ``done`` on the way."""
-    order = sorted(range(len(targets)), key=lambda i: len(targets[i]))
+    """The log-probability of every target, telling ``done`` on the way.
+
+    Short sources come first, and translations of one source side by side: it is then read once.
+    """
+    order = sorted(
+        range(len(targets)), key=lambda i: (len(sources[i]), sources[i], len(targets[i]))
+    )
     found = [0.0] * len(targets)
     for at in range(0, len(order), _AT_ONCE):
         chosen = order[at : at + _AT_ONCE]
