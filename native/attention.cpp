@@ -1,18 +1,15 @@
-// Cuts one call into tasks and gives them to the workers.
-//
-// A task of the first pass is up to 256 rows that share their keys: queries of one head, or, where
-// a head has less than 64 of them, the queries of all heads of a group, packed. The cut depends on
-// the shape alone, never on the number of threads. Tasks of one head follow each other (their keys
-// stay in cache), the costly ones of a causal mask first.
+// Runs one call: what segments and arrays say of whole tiles, the first pass, then the sweeps that
+// were asked for, each cut into tasks that the workers take from one counter.
 #include "attention.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <cstring>
 
+#include "cut.h"
 #include "dispatch.h"
+#include "room.h"
+#include "spans.h"
 #include "threads.h"
 
 #if defined(__x86_64__)
@@ -49,37 +46,55 @@ class FlushToZero {
 #endif
 };
 
-// Scratch of one thread, kept between calls and freed with the thread: a fresh one would cost more
-// page faults than a short call takes.
-class Scratch {
-  public:
-    void* get(size_t bytes) {
-        if (bytes > size_) {
-            std::free(data_);
-            data_ = nullptr;
-            size_ = 0;
-            const size_t rounded = (bytes + 4095) / 4096 * 4096;
-            data_ = std::aligned_alloc(64, rounded);
-            if (!data_) return nullptr;
-            size_ = rounded;
-        }
-        return data_;
-    }
-    ~Scratch() { std::free(data_); }
+// What a worker computes in. Between two tasks nothing in it is needed.
+void* scratch(size_t bytes) {
+    thread_local Room mine;
+    return mine.get<char>(bytes);
+}
 
-  private:
-    void* data_ = nullptr;
-    size_t size_ = 0;
+// What a call keeps beside: known to the thread that called, used by its workers.
+struct Rooms {
+    Room segments, runs, allowed, classes, stretches, sums, counts, normalisers;
+
+    void trim() {
+        for (Room* room :
+             {&segments, &runs, &allowed, &classes, &stretches, &sums, &counts, &normalisers})
+            room->trim();
+    }
 };
 
-void* scratch(size_t bytes) {
-    thread_local Scratch mine;
-    return mine.get(bytes);
-}
+// The rooms of this thread. A handler of signals that calls while a call of its own thread waits
+// gets others.
+class Lease {
+  public:
+    Lease() : rooms_(busy() ? others_ : kept()), first_(!busy()) { busy() = true; }
+    ~Lease() {
+        if (!first_) return;
+        rooms_.trim();
+        busy() = false;
+    }
+    Rooms& rooms() { return rooms_; }
+
+  private:
+    static bool& busy() {
+        thread_local bool is = false;
+        return is;
+    }
+    static Rooms& kept() {
+        thread_local Rooms mine;
+        return mine;
+    }
+
+    Rooms others_;
+    Rooms& rooms_;
+    bool first_;
+};
 
 int64_t pieces(int64_t length, int64_t size) {
     return (length + size - 1) / size;
 }
+
+constexpr double kTurn = 2e5;  // operations that a worker takes at once, at least
 
 // Runs `body(task, scratch)` for all tasks. The clock keeps the question to the caller rare.
 template <class Body>
@@ -89,16 +104,22 @@ Ended share(int64_t tasks, double operations, size_t bytes, Interrupted interrup
     auto asked = Clock::now();
     std::atomic<bool> failed{false};
     Threads& threads = Threads::instance();
+    // Tasks too small to be worth a turn each are taken several at a time.
+    const double each = operations / static_cast<double>(std::max<int64_t>(tasks, 1));
+    const int64_t turn =
+        std::max<int64_t>(1, std::min(tasks / 64, static_cast<int64_t>(kTurn / (each + 1))));
+    const int64_t turns = pieces(tasks, turn);
     const bool done = threads.run(
-        tasks, threads.workers(operations, tasks),
-        [&](int, int64_t task) {
+        turns, threads.workers(operations, turns),
+        [&](int, int64_t at) {
             void* own = scratch(bytes);
             if (!own) {
                 failed.store(true, std::memory_order_relaxed);
                 return;
             }
             const FlushToZero flush;
-            body(task, own);
+            for (int64_t task = at * turn; task < std::min(tasks, (at + 1) * turn); ++task)
+                body(task, own);
         },
         [&] {
             const auto now = Clock::now();
@@ -116,26 +137,48 @@ double operations(const Request& r) {
            static_cast<double>(r.queries) * static_cast<double>(r.keys);
 }
 
-Ended first_pass(const Request& r, const Kernels& kernels, const Normalisers& n,
+// Fills in what `run` learns of segments and boolean arrays.
+Ended find_spans(Request& r, Rooms& rooms, Interrupted interrupted, void* context) {
+    if (!find_segments(r, rooms.segments, rooms.runs)) return Ended::kNoMemory;
+    const int64_t rows = prepare_allowed(r, rooms.allowed, rooms.classes);
+    if (rows < 0) return Ended::kNoMemory;
+    constexpr int64_t at_once = 64;
+    const double bytes = static_cast<double>(rows) * static_cast<double>(r.keys);
+    return share(pieces(rows, at_once), bytes, 1, interrupted, context, [&](int64_t i, void*) {
+        class_allowed(r, i * at_once, std::min(rows, (i + 1) * at_once));
+    });
+}
+
+Ended first_pass(const Request& r, const Kernels& kernels, const Normalisers& n, Rooms& rooms,
                  Interrupted interrupted, void* context) {
-    const int64_t group = r.key_heads ? r.heads / r.key_heads : 1;
-    const bool packed = r.queries < kRowsPerBlock && group > 1;
-    const int64_t heads_of_unit = packed ? group : 1;
-    const int64_t rows = heads_of_unit * r.queries;
-    int64_t rows_of_task = kRowsPerBlock;
-    while (rows_of_task < kRowsPerBlock * kBlocksPerTask && rows > 8 * rows_of_task)
-        rows_of_task *= 2;
-    const int64_t tasks_of_unit = pieces(rows, rows_of_task);
-    const int64_t units = r.heads / heads_of_unit;
-    return share(r.batch * units * tasks_of_unit, operations(r),
-                 kernels.forward_scratch(r, std::min(rows, rows_of_task)), interrupted, context,
+    Cut cut;
+    if (!cut_call(r, rooms.stretches, &cut)) return Ended::kNoMemory;
+    const size_t of_part = cut.sums ? kernels.sums_size(r) : 0;
+    char* sums = rooms.sums.get<char>(static_cast<size_t>(cut.sums) * of_part);
+    auto* done = rooms.counts.get<std::atomic<int32_t>>(static_cast<size_t>(cut.sums));
+    if (!sums || !done) return Ended::kNoMemory;
+    for (int64_t i = 0; i < cut.sums; ++i) new (done + i) std::atomic<int32_t>(0);
+    size_t bytes = cut.rows_of_task ? kernels.forward_scratch(r, cut.rows_of_task) : 1;
+    if (cut.thin) bytes = std::max(bytes, kernels.thin_scratch(r));
+    return share(cut.tasks, cut.operations, bytes, interrupted, context,
                  [&](int64_t index, void* own) {
-                     const int64_t unit = index / tasks_of_unit;
-                     const int64_t part = tasks_of_unit - 1 - index % tasks_of_unit;
-                     const int64_t begin = part * rows_of_task;
-                     const Task task{unit / units, unit % units * heads_of_unit, begin,
-                                     std::min(rows, begin + rows_of_task)};
-                     kernels.forward(r, task, n, own);
+                     const Work work = work_at(r, cut, index);
+                     if (!work.thin) {
+                         kernels.forward(r, work.task, n, own);
+                         return;
+                     }
+                     if (work.sums < 0) {
+                         kernels.thin(r, work.task, Part{0, r.keys, nullptr}, n, own);
+                         return;
+                     }
+                     char* of_unit = sums + static_cast<size_t>(work.sums) * of_part;
+                     const int64_t nth = work.part - work.first_part;
+                     const Part part{work.part * kPartKeys, (work.part + 1) * kPartKeys,
+                                     of_unit + static_cast<size_t>(nth) * of_part};
+                     kernels.thin(r, work.task, part, n, own);
+                     // Who comes last adds the parts up.
+                     if (done[work.sums].fetch_add(1, std::memory_order_acq_rel) + 1 == work.parts)
+                         kernels.join(r, work.task, of_unit, work.parts, n, own);
                  });
 }
 
@@ -144,14 +187,15 @@ Ended key_sweep(const Request& r, const Kernels& kernels, const Normalisers& n,
     int64_t keys = kSweepKeys;  // of one task: whole blocks of the map, about kSweepKeys
     if (r.observe.map) keys = r.observe.map_keys * std::max<int64_t>(1, keys / r.observe.map_keys);
     const int64_t tasks_of_head = pieces(r.keys, keys);
-    return share(
-        r.batch * r.heads * tasks_of_head, operations(r), kernels.sweep_scratch(r), interrupted,
-        context, [&](int64_t index, void* own) {
-            const int64_t head = index / tasks_of_head;
-            const int64_t begin = index % tasks_of_head * keys;
-            const Task task{head / r.heads, head % r.heads, begin, std::min(r.keys, begin + keys)};
-            kernels.sweep_keys(r, task, n, own);
-        });
+    return share(r.batch * r.heads * tasks_of_head, operations(r), kernels.sweep_scratch(r),
+                 interrupted, context, [&](int64_t index, void* own) {
+                     const int64_t head = index / tasks_of_head;
+                     const int64_t begin = index % tasks_of_head * keys;
+                     const Task task{
+                         head / r.heads, head % r.heads, 0,
+                         r.queries,      begin,          std::min(r.keys, begin + keys)};
+                     kernels.sweep_keys(r, task, n, own);
+                 });
 }
 
 Ended row_sweep(const Request& r, const Kernels& kernels, const Normalisers& n, const int64_t* list,
@@ -161,28 +205,33 @@ Ended row_sweep(const Request& r, const Kernels& kernels, const Normalisers& n, 
                  interrupted, context, [&](int64_t index, void* own) {
                      const int64_t head = index / tasks_of_head;
                      const int64_t begin = index % tasks_of_head * kRowsPerBlock;
-                     const Task task{head / r.heads, head % r.heads, begin,
-                                     std::min(rows, begin + kRowsPerBlock)};
+                     const Task task{
+                         head / r.heads, head % r.heads, 0,
+                         r.queries,      begin,          std::min(rows, begin + kRowsPerBlock)};
                      kernels.sweep_rows(r, task, n, list, out, rows, own);
                  });
 }
 
 }  // namespace
 
-Ended run(const Request& r, Interrupted interrupted, void* context) {
+Ended run(const Request& request, Interrupted interrupted, void* context) {
+    Request r = request;
+    Lease lease;
+    Rooms& rooms = lease.rooms();
     const Kernels& kernels = kernels_for(r.kind);
     const Observe& see = r.observe;
     const bool by_key = (see.received || see.map) && r.keys > 0;
     const bool by_row = see.rows_out || see.weights_out;
     Normalisers n{nullptr, nullptr};
-    std::unique_ptr<char[]> kept;
     if (by_key || by_row) {
-        const int64_t bytes = r.batch * r.heads * r.queries * (r.kind == Kind::kFloat64 ? 8 : 4);
-        kept.reset(new (std::nothrow) char[static_cast<size_t>(2 * bytes + 1)]);
+        const size_t bytes =
+            static_cast<size_t>(r.batch * r.heads * r.queries) * (r.kind == Kind::kFloat64 ? 8 : 4);
+        char* kept = rooms.normalisers.get<char>(2 * bytes);
         if (!kept) return Ended::kNoMemory;
-        n = {kept.get(), kept.get() + bytes};
+        n = {kept, kept + bytes};
     }
-    Ended ended = first_pass(r, kernels, n, interrupted, context);
+    Ended ended = find_spans(r, rooms, interrupted, context);
+    if (ended == Ended::kDone) ended = first_pass(r, kernels, n, rooms, interrupted, context);
     if (ended == Ended::kDone && by_key) ended = key_sweep(r, kernels, n, interrupted, context);
     if (ended == Ended::kDone && see.rows_out)
         ended =

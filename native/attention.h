@@ -26,6 +26,13 @@ struct Array {  // (batch axes ..., heads, rows, columns)
     int64_t batch[kMaxBatchAxes];  // strides of the batch axes
 };
 
+// What `run` learns of segments and boolean arrays before it begins: query i of a head may look at
+// no key outside [low, high], at sample * b + head * h + row * i; nullptr: not known.
+struct Span {
+    const int64_t *low, *high;
+    int64_t sample, head, row;
+};
+
 struct Mask {                       // all conditions must hold; nullptr: no such condition
     const int64_t* low;             // (B,)   i + low[b] <= j <= i + high[b]; both or neither
     const int64_t* high;            // (B,)
@@ -34,6 +41,12 @@ struct Mask {                       // all conditions must hold; nullptr: no suc
     const int32_t* key_segments;    // (B, M) equal to that of the query, and not -1
     const int32_t* query_segments;  // (B, N)
     Array allowed;                  // (B, H, N, M) of bytes, data may be nullptr
+
+    // Filled by `run`:
+    Span of_segments, of_allowed;
+    bool segments_whole;     // the keys of every segment follow each other: their span says it all
+    const uint8_t* classes;  // of `allowed`, [tile of keys][at of its span]: bit 0 some key may be
+    int64_t class_rows;      // seen, bit 1 some may not; and how far apart the tiles lie
 };
 
 struct Observe {

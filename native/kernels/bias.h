@@ -119,13 +119,13 @@ CLEARHEAD_INLINE double absolute(double most, T log_sum) {
 
 // tile[j][lane] = bias[head of lane, position of lane, begin + j].
 template <class T>
-void read_bias(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
-               T* tile) {
+void read_bias(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
+               int64_t keys, T* tile) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const Array& a = r.bias;
     const int64_t size = size_of(a.kind);
-    for (int group = 0; group < b.columns * L; group += L) {
+    for (int group = lanes.begin; group < lanes.end; group += L) {
         const char* from[L];
         for (int i = 0; i < L; ++i) {
             const int lane = group + i < b.count ? group + i : b.count - 1;
@@ -149,18 +149,31 @@ void read_bias(const Request& r, const Block<T>& b, int64_t sample, int64_t begi
     }
 }
 
+// Whether the tile of the bias masks anything.
 template <class T>
-void edit_scores(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
-                 const T* bias, T* s) {
+bool bias_masks(Lanes lanes, int64_t keys, const T* tile) {
+    using V = Vec<T>;
+    const auto none = V::all(-static_cast<T>(__builtin_inf()));
+    for (int64_t j = 0; j < keys; ++j) {
+        auto masked = V::equal(V::load(tile + j * kRowsPerBlock + lanes.begin), none);
+        for (int at = lanes.begin + V::kLanes; at < lanes.end; at += V::kLanes)
+            masked = V::either(masked, V::equal(V::load(tile + j * kRowsPerBlock + at), none));
+        if (V::any(masked)) return true;
+    }
+    return false;
+}
+
+template <class T>
+void edit_scores(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
+                 int64_t keys, const T* bias, T* s) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
-    const int lanes = b.columns * L;
     if (r.softcap != 0) {
         const T size = fit<T>(r.softcap < Range<T>::kLeastCap ? Range<T>::kLeastCap : r.softcap);
         const auto cap = V::all(size), inverse = V::all(1 / size);
         if (size > Range<T>::kWideCap) {  // s / cap may fall below the normal range
             for (int64_t j = 0; j < keys; ++j)
-                for (int at = 0; at < lanes; at += L) {
+                for (int at = lanes.begin; at < lanes.end; at += L) {
                     T* to = s + j * kRowsPerBlock + at;
                     const auto score = V::load(to), x = V::div(score, cap);
                     const auto x_size = V::max(x, V::sub(V::zero(), x));
@@ -169,7 +182,7 @@ void edit_scores(const Request& r, const Block<T>& b, int64_t sample, int64_t be
                 }
         } else {
             for (int64_t j = 0; j < keys; ++j)
-                for (int at = 0; at < lanes; at += L) {
+                for (int at = lanes.begin; at < lanes.end; at += L) {
                     T* to = s + j * kRowsPerBlock + at;
                     V::store(to, V::mul(cap, tanh<T>(V::mul(V::load(to), inverse))));
                 }
@@ -177,21 +190,21 @@ void edit_scores(const Request& r, const Block<T>& b, int64_t sample, int64_t be
     }
     if (bias) {
         for (int64_t j = 0; j < keys; ++j)
-            for (int at = 0; at < lanes; at += L) {
+            for (int at = lanes.begin; at < lanes.end; at += L) {
                 T* to = s + j * kRowsPerBlock + at;
                 V::store(to, V::add(V::load(to), V::load(bias + j * kRowsPerBlock + at)));
             }
     }
     if (r.slopes) {
         T factor[kRowsPerBlock], place_of[kRowsPerBlock], back[kRowsPerBlock];
-        for (int lane = 0; lane < lanes; ++lane) {
+        for (int lane = lanes.begin; lane < lanes.end; ++lane) {
             const Slant mine = slant_of(r, b, sample, lane < b.count ? lane : b.count - 1);
             factor[lane] = fit<T>(mine.factor);
             place_of[lane] = static_cast<T>(mine.at - begin);
             back[lane] = static_cast<T>(mine.back);
         }
         for (int64_t j = 0; j < keys; ++j)
-            for (int at = 0; at < lanes; at += L) {
+            for (int at = lanes.begin; at < lanes.end; at += L) {
                 T* to = s + j * kRowsPerBlock + at;
                 const auto gap = V::sub(V::load(place_of + at), V::all(static_cast<T>(j)));
                 const auto size = V::sub(V::max(gap, V::sub(V::zero(), gap)), V::load(back + at));
@@ -199,7 +212,7 @@ void edit_scores(const Request& r, const Block<T>& b, int64_t sample, int64_t be
             }
     }
     for (int64_t j = 0; j < keys; ++j)
-        for (int at = 0; at < lanes; at += L) {
+        for (int at = lanes.begin; at < lanes.end; at += L) {
             T* to = s + j * kRowsPerBlock + at;
             V::store(to, log2_units<T>(V::load(to)));
         }

@@ -6,6 +6,9 @@
 //   o      sum of 2^(s - m) * value
 //   live   whether any key so far was visible: asked of the mask, never of the numbers
 //   top    the k best scores so far and their keys
+//
+// Queries that no key of a tile is for take no part in it, a register of them at a time: `Lanes`
+// are those that do. A register that no tile has reached yet is fresh, its sums not written.
 #pragma once
 
 #include "kernels/arrays.h"
@@ -15,43 +18,89 @@ namespace {
 
 constexpr int64_t kFar = int64_t{1} << 62;  // beyond any key
 
+struct Lanes {  // of a block, whole registers
+    int begin, end;
+};
+
+// Where the bands of the queries of one register begin and end.
+struct Reach {
+    int64_t low_min, low_max, high_min, high_max;
+};
+
 template <class T>
 struct Block {
     int count, columns;                // queries, and registers that hold them
     const char* query[kRowsPerBlock];  // where each row of queries begins
     int64_t head[kRowsPerBlock], position[kRowsPerBlock];
     int64_t low[kRowsPerBlock], high[kRowsPerBlock];  // the band of keys of each query
-    int64_t low_min, low_max, high_min, high_max;
-    bool first;   // no tile yet
-    bool single;  // the sample has one valid query: q holds rows [lane][d_k, padded] as they are
+    int64_t low_min, high_max;                        // of all queries that see something
+    Reach reach[kRowsPerBlock / Vec<T>::kLanes];
+    uint64_t fresh;  // bit c: no tile has reached register c
+    bool thin;       // few queries: q holds rows [lane][d_k, padded] as they are
     T *q, *o, *m, *l, *t, *decay;
     uint8_t* live;
     T *top_scores, *top_keys;  // [k][64], the keys carried in the bits of T
     int64_t* top_filled;       // for the heaps of long lists
 };
 
-// `top`: entries of the lists of all queries together.
+// What is summed, of `rows` outputs; `top`: entries of the lists of all queries together.
 template <class T>
-void lay_out(Block<T>& b, Arena& arena, const Request& r, int64_t top, bool outputs) {
-    constexpr int64_t L = Vec<T>::kLanes;
-    b.q = arena.take<T>(round_up(r.d_k, 2 * L) * kRowsPerBlock);
-    b.o = outputs ? arena.take<T>(round_up(r.d_v, L) * kRowsPerBlock) : nullptr;
+void lay_out_sums(Block<T>& b, Arena& arena, const Request& r, int64_t rows, int64_t top) {
+    b.o = arena.take<T>(round_up(r.d_v, Vec<T>::kLanes) * rows);
     b.m = arena.take<T>(kRowsPerBlock);
     b.l = arena.take<T>(kRowsPerBlock);
     b.t = arena.take<T>(kRowsPerBlock);
-    b.decay = arena.take<T>(kRowsPerBlock);
     b.live = arena.take<uint8_t>(kRowsPerBlock);
     b.top_scores = arena.take<T>(top);
     b.top_keys = arena.take<T>(top);
     b.top_filled = arena.take<int64_t>(kRowsPerBlock);
 }
 
+// What is needed beside the sums.
+template <class T>
+void lay_out_queries(Block<T>& b, Arena& arena, const Request& r, int64_t rows) {
+    b.q = arena.take<T>(round_up(r.d_k, 2 * Vec<T>::kLanes) * rows);
+    b.decay = arena.take<T>(kRowsPerBlock);
+}
+
 CLEARHEAD_INLINE int64_t valid_queries(const Request& r, int64_t sample) {
     return r.mask.query_lengths ? r.mask.query_lengths[sample] : r.queries;
 }
 
-CLEARHEAD_INLINE bool single_query(const Request& r, int64_t sample) {
-    return valid_queries(r, sample) == 1;
+// Whether the queries of a sample that share their keys are so few that their scores are taken row
+// by row. It follows from the sample alone, so that padding and batch change no bit.
+CLEARHEAD_INLINE bool is_thin(const Request& r, int64_t sample) {
+    return valid_queries(r, sample) * (r.heads / r.key_heads) <= kThinRows;
+}
+
+template <class T>
+CLEARHEAD_INLINE Lanes all_lanes(const Block<T>& b) {
+    return {0, b.columns * Vec<T>::kLanes};
+}
+
+template <class T>
+CLEARHEAD_INLINE bool is_fresh(const Block<T>& b, int lane) {
+    return b.fresh >> (lane / Vec<T>::kLanes) & 1;
+}
+
+// The first of `lanes` that are all fresh, or all not.
+template <class T>
+CLEARHEAD_INLINE Lanes next_run(const Block<T>& b, Lanes lanes) {
+    int end = lanes.begin;
+    while (end < lanes.end && is_fresh(b, end) == is_fresh(b, lanes.begin)) end += Vec<T>::kLanes;
+    return {lanes.begin, end};
+}
+
+template <class T>
+CLEARHEAD_INLINE void touch(Block<T>& b, Lanes lanes) {
+    for (int at = lanes.begin; at < lanes.end; at += Vec<T>::kLanes)
+        b.fresh &= ~(uint64_t{1} << (at / Vec<T>::kLanes));
+}
+
+// How many of the lanes are queries, from the first on.
+template <class T>
+CLEARHEAD_INLINE int queries_in(const Block<T>& b, Lanes lanes) {
+    return (lanes.end < b.count ? lanes.end : b.count) - lanes.begin;
 }
 
 // Entries of a row of keys, and of queries that are not transposed, with their zeros.
@@ -66,7 +115,7 @@ void read_queries(Block<T>& b, const Request& r, T factor, T* line) {
     using V = Vec<T>;
     using Entry = typename P::Entry;
     const Array& a = r.query;
-    if (!b.single) {
+    if (!b.thin) {
         transpose_queries<P>(b.q, b.query, b.count, a.kind, a.column, r.d_k, factor,
                              reinterpret_cast<Entry*>(line));
         return;
@@ -80,29 +129,41 @@ void read_queries(Block<T>& b, const Request& r, T factor, T* line) {
     }
 }
 
-// Fills in who the queries are and which keys their bands reach. `list` names queries of one head;
-// without it row r is query r % N of head first_head + r / N.
+// The keys that a description of `span` leaves to query i of a head, cut out of [*low, *high].
+CLEARHEAD_INLINE void cut_to(const Span& span, int64_t sample, int64_t head, int64_t i,
+                             int64_t* low, int64_t* high) {
+    if (!span.low) return;
+    const int64_t at = sample * span.sample + head * span.head + i * span.row;
+    *low = larger(*low, span.low[at]);
+    *high = smaller(*high, span.high[at]);
+}
+
+// Fills in who the rows [begin, end) of the task are and which keys they reach. `list` names
+// queries of its first head instead.
 template <class T>
-void choose_rows(Block<T>& b, const Request& r, int64_t sample, int64_t first_head, int64_t begin,
-                 int64_t end, const int64_t* list) {
+void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin, int64_t end,
+                 const int64_t* list) {
     constexpr int L = Vec<T>::kLanes;
+    const int64_t sample = task.sample;
     b.count = static_cast<int>(end - begin);
     b.columns = (b.count + L - 1) / L;
-    b.low_min = b.high_min = kFar;
-    b.low_max = b.high_max = -kFar;
-    b.first = true;
-    b.single = single_query(r, sample);
+    b.low_min = kFar;
+    b.high_max = -kFar;
+    b.fresh = ~uint64_t{0};
+    b.thin = is_thin(r, sample);
     const int64_t keys = r.mask.key_lengths ? r.mask.key_lengths[sample] : r.keys;
     const int64_t valid = valid_queries(r, sample);
     const int64_t step = r.query.row * size_of(r.query.kind);
-    int64_t head = list ? first_head : first_head + begin / r.queries;
-    int64_t i = list ? 0 : begin % r.queries;
+    int64_t head = list ? task.first_head : task.first_head + begin / task.queries;
+    int64_t i = list ? 0 : task.first_query + begin % task.queries;
     const char* base = place(r, r.query, sample, head);
     for (int lane = 0; lane < b.count; ++lane, ++i) {
+        Reach& reach = b.reach[lane / L];
+        if (lane % L == 0) reach = {kFar, -kFar, kFar, -kFar};
         if (list) {
             i = list[begin + lane];
-        } else if (i == r.queries) {
-            i = 0;
+        } else if (i == task.first_query + task.queries) {
+            i = task.first_query;
             base = place(r, r.query, sample, ++head);
         }
         b.head[lane] = head;
@@ -113,21 +174,27 @@ void choose_rows(Block<T>& b, const Request& r, int64_t sample, int64_t first_he
             low = larger(low, i + r.mask.low[sample]);
             high = smaller(high, i + r.mask.high[sample]);
         }
+        cut_to(r.mask.of_segments, sample, head, i, &low, &high);
+        cut_to(r.mask.of_allowed, sample, head, i, &low, &high);
         if (i >= valid || low > high) {  // sees nothing: a band that holds no key
             low = kFar;
             high = -kFar;
         } else {
-            b.low_min = smaller(b.low_min, low);
-            b.high_max = larger(b.high_max, high);
+            reach.low_min = smaller(reach.low_min, low);
+            reach.high_max = larger(reach.high_max, high);
         }
-        b.low_max = larger(b.low_max, low);
-        b.high_min = smaller(b.high_min, high);
+        reach.low_max = larger(reach.low_max, low);
+        reach.high_min = smaller(reach.high_min, high);
         b.low[lane] = low;
         b.high[lane] = high;
     }
     for (int lane = b.count; lane < b.columns * L; ++lane) {
         b.low[lane] = -kFar;  // beyond the last query: never masked, never read
         b.high[lane] = kFar;
+    }
+    for (int c = 0; c < b.columns; ++c) {
+        b.low_min = smaller(b.low_min, b.reach[c].low_min);
+        b.high_max = larger(b.high_max, b.reach[c].high_max);
     }
 }
 

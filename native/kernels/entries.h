@@ -1,5 +1,5 @@
 // The functions of one instruction set that its table points to; declared here, defined in
-// forward.cpp and sweep.cpp.
+// forward.cpp, decode.cpp and sweep.cpp.
 #pragma once
 
 #include "kernels/table.h"
@@ -12,6 +12,15 @@ size_t forward_scratch_bfloat(const Request&, int64_t);
 void forward_float(const Request&, const Task&, const Normalisers&, void*);
 void forward_double(const Request&, const Task&, const Normalisers&, void*);
 void forward_bfloat(const Request&, const Task&, const Normalisers&, void*);
+
+size_t thin_scratch_float(const Request&);
+size_t thin_scratch_double(const Request&);
+size_t sums_size_float(const Request&);
+size_t sums_size_double(const Request&);
+void thin_float(const Request&, const Task&, const Part&, const Normalisers&, void*);
+void thin_double(const Request&, const Task&, const Part&, const Normalisers&, void*);
+void join_float(const Request&, const Task&, void*, int64_t, const Normalisers&, void*);
+void join_double(const Request&, const Task&, void*, int64_t, const Normalisers&, void*);
 
 size_t sweep_scratch_float(const Request&);
 size_t sweep_scratch_double(const Request&);

@@ -38,31 +38,40 @@ void sift_down(T* score, T* key, int64_t at, int64_t size) {
     }
 }
 
+// Enters a score with its key into the heap of a lane of `kept` entries at most, `stride` apart;
+// of equal scores the one that came first stays.
+template <class T>
+CLEARHEAD_INLINE void heap_add(Block<T>& b, int lane, T x, const T* mine, int64_t kept,
+                               int64_t stride) {
+    T* score = b.top_scores + lane * stride;
+    T* key = b.top_keys + lane * stride;
+    int64_t& filled = b.top_filled[lane];
+    if (filled < kept) {
+        int64_t at = filled++;
+        score[at] = x;
+        std::memcpy(key + at, mine, sizeof(T));
+        for (; at && worse(score, key, at, (at - 1) / 2); at = (at - 1) / 2)
+            swap_entries(score, key, at, (at - 1) / 2);
+    } else if (x > score[0]) {
+        score[0] = x;
+        std::memcpy(key, mine, sizeof(T));
+        sift_down(score, key, 0, filled);
+    }
+}
+
 // `kept` entries per lane at most, lane by lane.
 template <class T>
-void heap_tile(Block<T>& b, const T* s, int64_t begin, int64_t keys, int64_t kept, int64_t stride) {
+void heap_tile(Block<T>& b, Lanes lanes, const T* s, int64_t begin, int64_t keys, int64_t kept,
+               int64_t stride) {
     constexpr T least = -static_cast<T>(__builtin_inf());
-    for (int lane = 0; lane < b.count; ++lane) {
-        T* score = b.top_scores + lane * stride;
-        T* key = b.top_keys + lane * stride;
-        int64_t filled = b.first ? 0 : b.top_filled[lane];
+    for (int lane = lanes.begin; lane < lanes.begin + queries_in(b, lanes); ++lane) {
+        if (is_fresh(b, lane)) b.top_filled[lane] = 0;
         for (int64_t j = 0; j < keys; ++j) {
             const T x = s[j * kRowsPerBlock + lane];
             if (!(x > least)) continue;
             const T mine = carry<T>(begin + j);
-            if (filled < kept) {
-                int64_t at = filled++;
-                score[at] = x;
-                std::memcpy(key + at, &mine, sizeof(T));
-                for (; at && worse(score, key, at, (at - 1) / 2); at = (at - 1) / 2)
-                    swap_entries(score, key, at, (at - 1) / 2);
-            } else if (x > score[0]) {
-                score[0] = x;
-                std::memcpy(key, &mine, sizeof(T));
-                sift_down(score, key, 0, filled);
-            }
+            heap_add(b, lane, x, &mine, kept, stride);
         }
-        b.top_filled[lane] = filled;
     }
 }
 

@@ -2,10 +2,11 @@
 //
 //   s[j][lane] = visible[j][lane] ? s[j][lane] : -inf        (selected, never multiplied or added)
 //
-// A tile is classed from the description. The band of each query (causal, window and lengths in
-// one) makes it empty, full or partly visible at the price of four comparisons; the range of a
-// partly visible tile is first cut to the keys that any query of the block reaches. Segments, a
-// boolean array and a bias of -inf are read as bytes, where the band leaves something to read.
+// A tile is classed from the description. The band of each query (causal, window, lengths, and the
+// span of its segment, in one) says which registers of queries have to do with the tile, and
+// whether it is full or partly visible for these; the range of the tile is cut to the keys that
+// they reach. Of a boolean array attention.cpp has classed every tile already. Only what is then
+// left is read as bytes: scattered segments, partly visible tiles of an array, a bias of -inf.
 // A full tile never reads a mask.
 #pragma once
 
@@ -17,20 +18,54 @@ namespace {
 enum class Seen { kNone, kSome, kAll };
 
 CLEARHEAD_INLINE bool needs_bytes(const Request& r) {
-    return r.mask.key_segments || r.mask.allowed.data || r.bias.data;
+    return (r.mask.key_segments && !r.mask.segments_whole) || r.mask.allowed.data || r.bias.data;
 }
 
+// The registers of queries that reach any key of [begin, end): none where begin == end.
 template <class T>
-CLEARHEAD_INLINE Seen class_of(const Block<T>& b, int64_t begin, int64_t end) {
-    if (begin >= end || end - 1 < b.low_min || begin > b.high_max) return Seen::kNone;
-    return begin >= b.low_max && end - 1 <= b.high_min ? Seen::kAll : Seen::kSome;
+CLEARHEAD_INLINE Lanes lanes_reaching(const Block<T>& b, int64_t begin, int64_t end) {
+    constexpr int L = Vec<T>::kLanes;
+    int first = 0, last = b.columns;
+    const auto reaches = [&](const Reach& of) {
+        return of.low_min < end && of.high_max >= begin && of.low_min <= of.high_max;
+    };
+    while (first < last && !reaches(b.reach[first])) ++first;
+    while (last > first && !reaches(b.reach[last - 1])) --last;
+    return {first * L, last * L};
+}
+
+// Whether the bands alone let all of `lanes` look at all keys of [begin, end).
+template <class T>
+CLEARHEAD_INLINE bool band_is_full(const Block<T>& b, Lanes lanes, int64_t begin, int64_t end) {
+    bool full = true;
+    for (int c = lanes.begin / Vec<T>::kLanes; c < lanes.end / Vec<T>::kLanes; ++c)
+        full &= begin >= b.reach[c].low_max && end - 1 <= b.reach[c].high_min;
+    return full;
+}
+
+// What the boolean array says of keys [begin, end) and `lanes`, from its classes. Without classes
+// (its keys do not lie side by side) it may say anything.
+template <class T>
+CLEARHEAD_INLINE Seen class_of_allowed(const Request& r, const Block<T>& b, Lanes lanes,
+                                       int64_t sample, int64_t begin, int64_t end) {
+    const Mask& mask = r.mask;
+    if (!mask.allowed.data) return Seen::kAll;
+    if (!mask.classes) return Seen::kSome;
+    const Span& span = mask.of_allowed;
+    uint8_t found = 0;
+    for (int64_t tile = begin / kKeysPerTile; tile <= (end - 1) / kKeysPerTile; ++tile) {
+        const uint8_t* of = mask.classes + tile * mask.class_rows + sample * span.sample;
+        for (int lane = lanes.begin; lane < lanes.begin + queries_in(b, lanes); ++lane)
+            found |= of[b.head[lane] * span.head + b.position[lane] * span.row];
+    }
+    return found == 1 ? Seen::kAll : found & 1 ? Seen::kSome : Seen::kNone;
 }
 
 // Bounds of the band counted from `begin`, small enough to be exact in T.
 template <class T>
-CLEARHEAD_INLINE void band_from(const Block<T>& b, int64_t begin, T* low, T* high) {
+CLEARHEAD_INLINE void band_from(const Block<T>& b, Lanes lanes, int64_t begin, T* low, T* high) {
     constexpr int64_t beyond = 2 * kSweepKeys;
-    for (int lane = 0; lane < b.columns * Vec<T>::kLanes; ++lane) {
+    for (int lane = lanes.begin; lane < lanes.end; ++lane) {
         low[lane] = static_cast<T>(smaller(larger(b.low[lane] - begin, -1), beyond));
         high[lane] = static_cast<T>(smaller(larger(b.high[lane] - begin, -1), beyond));
     }
@@ -57,16 +92,17 @@ CLEARHEAD_INLINE void transpose_bytes(uint64_t* w) {
 
 // visible[j][lane] &= allowed[head of lane, position of lane, begin + j].
 template <class T>
-void and_allowed(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
-                 uint8_t* visible) {
+void and_allowed(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
+                 int64_t keys, uint8_t* visible) {
     const Array& a = r.mask.allowed;
     const uint8_t* from[kRowsPerBlock];
-    for (int lane = 0; lane < b.count; ++lane)
+    const int end = lanes.begin + queries_in(b, lanes);
+    for (int lane = lanes.begin; lane < end; ++lane)
         from[lane] = reinterpret_cast<const uint8_t*>(place(r, a, sample, b.head[lane])) +
                      b.position[lane] * a.row + begin * a.column;
-    int lane = 0;
+    int lane = lanes.begin;
     if (a.column == 1) {
-        for (; lane + 8 <= b.count; lane += 8) {
+        for (; lane + 8 <= end; lane += 8) {
             int64_t j = 0;
             for (; j + 8 <= keys; j += 8) {
                 uint64_t w[8], old;
@@ -84,58 +120,58 @@ void and_allowed(const Request& r, const Block<T>& b, int64_t sample, int64_t be
                     visible[j * kRowsPerBlock + lane + i] &= from[lane + i][j];
         }
     }
-    for (; lane < b.count; ++lane)
+    for (; lane < end; ++lane)
         for (int64_t j = 0; j < keys; ++j)
             visible[j * kRowsPerBlock + lane] &= from[lane][j * a.column];
 }
 
-// Fills `visible` for keys [begin, begin + keys); `bias` is the tile of the bias, or nullptr.
+// Fills `visible` of `lanes` for keys [begin, begin + keys); `bias` is the tile of the bias, or
+// nullptr.
 template <class T>
-Seen read_visible(const Request& r, const Block<T>& b, int64_t sample, int64_t begin, int64_t keys,
-                  const T* bias, uint8_t* visible) {
-    using V = Vec<T>;
+Seen read_visible(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
+                  int64_t keys, const T* bias, uint8_t* visible) {
     T low[kRowsPerBlock], high[kRowsPerBlock];
-    band_from(b, begin, low, high);
-    const int lanes = b.columns * V::kLanes;
+    band_from(b, lanes, begin, low, high);
     for (int64_t j = 0; j < keys; ++j) {
         const T at = static_cast<T>(j);
-        for (int lane = 0; lane < lanes; ++lane)
+        for (int lane = lanes.begin; lane < lanes.end; ++lane)
             visible[j * kRowsPerBlock + lane] = low[lane] <= at && at <= high[lane];
     }
-    if (r.mask.key_segments) {
+    if (r.mask.key_segments && !r.mask.segments_whole) {
         const int32_t* of_keys = r.mask.key_segments + sample * r.keys + begin;
         const int32_t* of_queries = r.mask.query_segments + sample * r.queries;
         int32_t mine[kRowsPerBlock];
-        for (int lane = 0; lane < lanes; ++lane)
+        for (int lane = lanes.begin; lane < lanes.end; ++lane)
             mine[lane] = lane < b.count ? of_queries[b.position[lane]] : -1;
         for (int64_t j = 0; j < keys; ++j) {
             const int32_t segment = of_keys[j] == -1 ? -2 : of_keys[j];
             const uint8_t real = of_keys[j] != -1;
-            for (int lane = 0; lane < lanes; ++lane)
+            for (int lane = lanes.begin; lane < lanes.end; ++lane)
                 visible[j * kRowsPerBlock + lane] &= real & (mine[lane] == segment);
         }
     }
-    if (r.mask.allowed.data) and_allowed(r, b, sample, begin, keys, visible);
+    if (r.mask.allowed.data) and_allowed(r, b, lanes, sample, begin, keys, visible);
     if (bias) {
         constexpr T minus_infinity = -static_cast<T>(__builtin_inf());
         for (int64_t j = 0; j < keys; ++j)
-            for (int lane = 0; lane < lanes; ++lane)
+            for (int lane = lanes.begin; lane < lanes.end; ++lane)
                 visible[j * kRowsPerBlock + lane] &=
                     bias[j * kRowsPerBlock + lane] != minus_infinity;
     }
+    const int queries = queries_in(b, lanes);
     int64_t seen = 0;
     for (int64_t j = 0; j < keys; ++j)
-        for (int lane = 0; lane < b.count; ++lane) seen += visible[j * kRowsPerBlock + lane];
-    return seen == 0 ? Seen::kNone : seen == keys * b.count ? Seen::kAll : Seen::kSome;
+        for (int lane = lanes.begin; lane < lanes.begin + queries; ++lane)
+            seen += visible[j * kRowsPerBlock + lane];
+    return seen == 0 ? Seen::kNone : seen == keys * queries ? Seen::kAll : Seen::kSome;
 }
 
 // The scores of keys that a query may not look at become -inf; `live` learns who looked.
 template <class T>
-void mask_tile(const Block<T>& b, const uint8_t* visible, int64_t keys, T* s) {
+void mask_tile(const Block<T>& b, Lanes lanes, const uint8_t* visible, int64_t keys, T* s) {
     using V = Vec<T>;
     const auto hidden = V::all(-static_cast<T>(__builtin_inf()));
-    for (int c = 0; c < b.columns; ++c) {
-        const int at = c * V::kLanes;
+    for (int at = lanes.begin; at < lanes.end; at += V::kLanes) {
         auto live = V::load_mask(b.live + at);
         for (int64_t j = 0; j < keys; ++j) {
             const auto may = V::load_mask(visible + j * kRowsPerBlock + at);
@@ -149,13 +185,12 @@ void mask_tile(const Block<T>& b, const uint8_t* visible, int64_t keys, T* s) {
 
 // The same where the band alone decides: no byte is written.
 template <class T>
-void mask_band(const Block<T>& b, int64_t begin, int64_t keys, T* s) {
+void mask_band(const Block<T>& b, Lanes lanes, int64_t begin, int64_t keys, T* s) {
     using V = Vec<T>;
     T low[kRowsPerBlock], high[kRowsPerBlock];
-    band_from(b, begin, low, high);
+    band_from(b, lanes, begin, low, high);
     const auto hidden = V::all(-static_cast<T>(__builtin_inf()));
-    for (int c = 0; c < b.columns; ++c) {
-        const int at = c * V::kLanes;
+    for (int at = lanes.begin; at < lanes.end; at += V::kLanes) {
         const auto least = V::load(low + at), most = V::load(high + at);
         auto seen = V::zero();
         for (int64_t j = 0; j < keys; ++j) {

@@ -34,17 +34,20 @@ CLEARHEAD_INLINE int64_t entries_kept(const Request& r, int64_t rows) {
 }
 
 template <class T, int K>
-void top_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t keys) {
+void top_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t begin, int64_t keys) {
     using V = Vec<T>;
     using Reg = typename V::Reg;
     constexpr int L = V::kLanes;
-    for (int at = 0; at < b.columns * L; at += L, s += L, largest += L) {
+    s += lanes.begin;
+    largest += lanes.begin;
+    for (int at = lanes.begin; at < lanes.end; at += L, s += L, largest += L) {
+        const bool fresh = is_fresh(b, at);
         Reg score[K], key[K];
 #pragma GCC unroll 16
         for (int k = 0; k < K; ++k) {
-            score[k] = b.first ? V::all(-static_cast<T>(__builtin_inf()))
-                               : V::load(b.top_scores + k * kRowsPerBlock + at);
-            key[k] = b.first ? V::all(carry<T>(-1)) : V::load(b.top_keys + k * kRowsPerBlock + at);
+            score[k] = fresh ? V::all(-static_cast<T>(__builtin_inf()))
+                             : V::load(b.top_scores + k * kRowsPerBlock + at);
+            key[k] = fresh ? V::all(carry<T>(-1)) : V::load(b.top_keys + k * kRowsPerBlock + at);
         }
         const T* most = largest;
         for (int64_t j = 0; j < keys; most += kRowsPerBlock) {
@@ -79,15 +82,15 @@ void top_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t 
 
 // The same for `kept` ranks in memory.
 template <class T>
-void list_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t keys,
+void list_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t begin, int64_t keys,
                int64_t kept) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
-    for (int at = 0; at < b.columns * L; at += L) {
+    for (int at = lanes.begin; at < lanes.end; at += L) {
         T* scores = b.top_scores + at;
         T* places = b.top_keys + at;
         T* worst = scores + (kept - 1) * kRowsPerBlock;
-        for (int64_t k = 0; b.first && k < kept; ++k) {
+        for (int64_t k = 0; is_fresh(b, at) && k < kept; ++k) {
             V::store(scores + k * kRowsPerBlock, V::all(-static_cast<T>(__builtin_inf())));
             V::store(places + k * kRowsPerBlock, V::all(carry<T>(-1)));
         }
@@ -120,17 +123,33 @@ void list_tile(Block<T>& b, const T* s, const T* largest, int64_t begin, int64_t
 }
 
 template <class T>
-void see_top(Block<T>& b, const Request& r, const T* s, const T* largest, int64_t begin,
-             int64_t keys) {
+void see_top(Block<T>& b, Lanes lanes, const Request& r, const T* s, const T* largest,
+             int64_t begin, int64_t keys) {
     const int64_t kept = ranks_kept(r);
     if (kept <= 8) {
-        top_tile<T, 8>(b, s, largest, begin, keys);
+        top_tile<T, 8>(b, lanes, s, largest, begin, keys);
     } else if (kept <= kInRegisters) {
-        top_tile<T, kInRegisters>(b, s, largest, begin, keys);
+        top_tile<T, kInRegisters>(b, lanes, s, largest, begin, keys);
     } else if (kept <= kLongestList) {
-        list_tile(b, s, largest, begin, keys, kept);
+        list_tile(b, lanes, s, largest, begin, keys, kept);
     } else {
-        heap_tile(b, s, begin, keys, smaller(r.observe.top, r.keys), kept);
+        heap_tile(b, lanes, s, begin, keys, smaller(r.observe.top, r.keys), kept);
+    }
+}
+
+// Empty lists for the queries that no tile has reached.
+template <class T>
+void begin_lists(Block<T>& b, const Request& r) {
+    using V = Vec<T>;
+    const int64_t kept = ranks_kept(r);
+    for (int at = 0; at < b.columns * V::kLanes; at += V::kLanes) {
+        if (!is_fresh(b, at)) continue;
+        for (int lane = at; lane < at + V::kLanes; ++lane) b.top_filled[lane] = 0;
+        for (int64_t k = 0; kept <= kLongestList && k < kept; ++k) {
+            V::store(b.top_scores + k * kRowsPerBlock + at,
+                     V::all(-static_cast<T>(__builtin_inf())));
+            V::store(b.top_keys + k * kRowsPerBlock + at, V::all(carry<T>(-1)));
+        }
     }
 }
 
@@ -189,7 +208,7 @@ void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, co
     constexpr int L = V::kLanes;
     const int64_t kept = ranks_kept(r);
     const int64_t real = smaller(r.observe.top, r.keys);
-    if (b.first) {  // nothing was seen
+    if (!real) {  // no key at all
         for (int lane = 0; lane < b.count; ++lane) write_list<T>(r.observe, row[lane], m, m, 0);
     } else if (kept <= kLongestList) {
         T weights[L * kLongestList], keys[L * kLongestList];

@@ -134,36 +134,6 @@ void score_tile(const typename P::Entry* k, int64_t stride, const T* q, int64_t 
     }
 }
 
-// s[j][lane] for one lane; q and the rows of k have zeros up to `width`, a whole number of
-// registers.
-template <class P, class T = typename P::Sum>
-void score_single(const typename P::Entry* k, int64_t stride, const typename P::Entry* q,
-                  int64_t width, int64_t keys, T factor, T* s) {
-    using V = Vec<T>;
-    constexpr int L = V::kLanes;
-    for (int64_t j = 0; j < keys; j += L) {
-        typename V::Reg sum[L];
-        const typename P::Entry* row[L];
-        for (int i = 0; i < L; ++i) {
-            row[i] = k + smaller(j + i, keys - 1) * stride;
-            sum[i] = V::zero();
-        }
-        for (int64_t e = 0; e < width; e += L * P::kStep) {
-            const auto part = P::load(q + e);
-#pragma GCC unroll 16
-            for (int i = 0; i < L; ++i) sum[i] = P::step(P::load(row[i] + e), part, sum[i]);
-        }
-        V::transpose(sum);
-#pragma GCC unroll 4
-        for (int half = L / 2; half > 0; half /= 2)
-#pragma GCC unroll 8
-            for (int i = 0; i < half; ++i) sum[i] = V::add(sum[i], sum[i + half]);
-        T scores[L];
-        V::store(scores, P::scale_sum(sum[0], V::all(factor)));
-        for (int i = 0; i < L && j + i < keys; ++i) s[(j + i) * kRowsPerBlock] = scores[i];
-    }
-}
-
 // The largest score of every panel again, after the tile was changed by a bias or a mask.
 template <class T>
 void panel_maxima(const T* s, int64_t keys, int columns, T* largest) {

@@ -23,15 +23,16 @@ namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
 template <class P, bool entropy, class T = typename P::Sum>
-void softmax_tile(Block<T>& b, const T* largest, int panels, int64_t keys, T* s) {
+void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_t keys, T* s) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const auto none = V::all(-static_cast<T>(__builtin_inf()));
-    for (int at = 0; at < b.columns * L; at += L) {
+    for (int at = lanes.begin; at < lanes.end; at += L) {
+        const bool fresh = is_fresh(b, at);
         auto most = V::load(largest + at);
         for (int panel = 1; panel < panels; ++panel)
             most = V::max(most, V::load(largest + panel * kRowsPerBlock + at));
-        const auto before = b.first ? none : V::load(b.m + at);
+        const auto before = fresh ? none : V::load(b.m + at);
         const auto m = V::max(before, most);
         V::store(b.m + at, m);
         const auto base = V::select(V::equal(m, none), V::zero(), m);
@@ -53,7 +54,7 @@ void softmax_tile(Block<T>& b, const T* largest, int panels, int64_t keys, T* s)
             }
             if (j < keys) V::store(s + j / 2 * kRowsPerBlock + at, V::pair(weigh(j), V::zero()));
         }
-        if (b.first) {
+        if (fresh) {
             V::store(b.l + at, sum);
             if (entropy) V::store(b.t + at, slope);
             continue;

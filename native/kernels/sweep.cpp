@@ -29,7 +29,9 @@ struct Sweep {
     Arena arena;
 
     Sweep(const Request& r, void* scratch) : arena{static_cast<char*>(scratch)} {
-        lay_out(block, arena, r, 0, false);
+        lay_out_queries(block, arena, r, kRowsPerBlock);
+        block.m = arena.take<T>(kRowsPerBlock);
+        block.live = arena.take<uint8_t>(kRowsPerBlock);
         lay_out(tile, arena, r);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, Vec<T>::kLanes));
         line = arena.take<T>(Vec<T>::kLanes * round_up(r.d_k, P::kStep));
@@ -52,7 +54,7 @@ template <class P, class T = typename P::Sum>
 bool take_queries(Sweep<P>& w, const Request& r, const Task& task, int64_t begin, int64_t end,
                   const int64_t* list, const Normalisers& n) {
     Block<T>& b = w.block;
-    choose_rows(b, r, task.sample, task.first_head, begin, end, list);
+    choose_rows(b, r, task, begin, end, list);
     if (b.low_min > b.high_max) return false;
     read_queries<P>(b, r, query_factor<T>(r), w.line);
     for (int lane = 0; lane < b.columns * Vec<T>::kLanes; ++lane) {
@@ -71,7 +73,7 @@ void normalise(Sweep<P>& w) {
     using V = Vec<T>;
     const Block<T>& b = w.block;
     const auto none = V::all(-static_cast<T>(__builtin_inf()));
-    for (int at = 0; at < b.columns * V::kLanes; at += V::kLanes) {
+    for (int at = w.tile.lanes.begin; at < w.tile.lanes.end; at += V::kLanes) {
         const auto m = V::load(b.m + at), inverse = V::load(w.inverse + at);
         for (int64_t j = 0; j < w.tile.keys; ++j) {
             T* to = w.tile.s + j * kRowsPerBlock + at;
@@ -88,7 +90,7 @@ void add_received(Sweep<P>& w, const T* counted, int64_t first_key) {
     using V = Vec<T>;
     for (int64_t j = 0; j < w.tile.keys; ++j) {
         auto sum = V::zero();
-        for (int at = 0; at < w.block.columns * V::kLanes; at += V::kLanes) {
+        for (int at = w.tile.lanes.begin; at < w.tile.lanes.end; at += V::kLanes) {
             const auto counts = V::less(V::zero(), V::load(counted + at));
             const auto p = V::load(w.tile.s + j * kRowsPerBlock + at);
             sum = V::add(sum, V::select(counts, p, V::zero()));
@@ -108,13 +110,14 @@ void add_map(Sweep<P>& w, const Request& r, int64_t first_key, int64_t columns) 
     for (int64_t j = 0; j < tile.keys;) {
         const int64_t column = (tile.begin + j - first_key) / wide;
         const int64_t end = smaller(tile.keys, first_key + (column + 1) * wide - tile.begin);
-        for (int at = 0; at < b.columns * V::kLanes; at += V::kLanes) {
+        for (int at = tile.lanes.begin; at < tile.lanes.end; at += V::kLanes) {
             auto sum = V::zero();
             for (int64_t i = j; i < end; ++i)
                 sum = V::add(sum, V::load(tile.s + i * kRowsPerBlock + at));
             V::store(sums + at, sum);
         }
-        for (int lane = 0; lane < b.count; ++lane)
+        for (int lane = tile.lanes.begin; lane < tile.lanes.begin + queries_in(b, tile.lanes);
+             ++lane)
             w.cells[w.map_row[lane] * columns + column] += static_cast<double>(sums[lane]);
         j = end;
     }
@@ -180,7 +183,10 @@ void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* 
             if (end <= w.block.low_min) continue;
             int64_t stride = 0;
             const auto* k = keys.tile(begin, end, &stride);
-            if (!fill<P>(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
+            const auto score = [&] {
+                score_block<P>(w.tile, w.block, r, k + (w.tile.begin - begin) * stride, stride);
+            };
+            if (!fill<P>(w.tile, w.block, r, sample, begin, end, score)) continue;
             normalise(w);
             if (r.observe.received) add_received(w, counted, task.begin);
             if (r.observe.map) add_map(w, r, task.begin, columns);
@@ -195,7 +201,7 @@ void write_rows(const Sweep<P>& w, const Request& r, T* to) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const Block<T>& b = w.block;
-    for (int lane = 0; lane < b.count; lane += L) {
+    for (int lane = w.tile.lanes.begin; lane < smaller(w.tile.lanes.end, b.count); lane += L) {
         int64_t j = 0;
         for (; j + L <= w.tile.keys && lane + L <= b.count; j += L) {
             typename V::Reg square[L];
@@ -226,7 +232,10 @@ void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const 
         const int64_t end = smaller(begin + kKeysPerTile, b.high_max + 1);
         int64_t stride = 0;
         const auto* k = keys.tile(begin, end, &stride);
-        if (!fill<P>(w.tile, w.block, r, sample, k, stride, begin, end)) continue;
+        const auto score = [&] {
+            score_block<P>(w.tile, b, r, k + (w.tile.begin - begin) * stride, stride);
+        };
+        if (!fill<P>(w.tile, w.block, r, sample, begin, end, score)) continue;
         normalise(w);
         write_rows(w, r, to + w.tile.begin);
     }
@@ -257,14 +266,18 @@ void sweep_rows_double(const Request& r, const Task& task, const Normalisers& n,
 }
 
 size_t sweep_scratch_bfloat(const Request& r) {
-    return Sweep<BFloats>(r, nullptr).arena.used;
+    return static_cast<size_t>(larger(Sweep<BFloats>(r, nullptr).arena.used,
+                                      Sweep<Singles<float>>(r, nullptr).arena.used));
 }
 void sweep_keys_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    sweep_keys<BFloats>(r, task, n, scratch);
+    using T = Singles<float>;  // as the first pass has read what is thin
+    (is_thin(r, task.sample) ? sweep_keys<T> : sweep_keys<BFloats>)(r, task, n, scratch);
 }
 void sweep_rows_bfloat(const Request& r, const Task& task, const Normalisers& n,
                        const int64_t* list, void* out, int64_t rows, void* scratch) {
-    sweep_rows<BFloats>(r, task, n, list, out, rows, scratch);
+    using T = Singles<float>;
+    (is_thin(r, task.sample) ? sweep_rows<T> : sweep_rows<BFloats>)(r, task, n, list, out, rows,
+                                                                    scratch);
 }
 
 }  // namespace clearhead::CLEARHEAD_ISA

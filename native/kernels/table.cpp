@@ -4,11 +4,12 @@
 namespace clearhead::CLEARHEAD_ISA {
 
 const Kernels kernels[3] = {
-    {forward_scratch_float, sweep_scratch_float, forward_float, sweep_keys_float, sweep_rows_float},
-    {forward_scratch_double, sweep_scratch_double, forward_double, sweep_keys_double,
-     sweep_rows_double},
-    {forward_scratch_bfloat, sweep_scratch_bfloat, forward_bfloat, sweep_keys_bfloat,
-     sweep_rows_bfloat},
+    {forward_scratch_float, thin_scratch_float, sweep_scratch_float, sums_size_float, forward_float,
+     thin_float, join_float, sweep_keys_float, sweep_rows_float},
+    {forward_scratch_double, thin_scratch_double, sweep_scratch_double, sums_size_double,
+     forward_double, thin_double, join_double, sweep_keys_double, sweep_rows_double},
+    {forward_scratch_bfloat, thin_scratch_float, sweep_scratch_bfloat, sums_size_float,
+     forward_bfloat, thin_float, join_float, sweep_keys_bfloat, sweep_rows_bfloat},
 };
 
 }  // namespace clearhead::CLEARHEAD_ISA

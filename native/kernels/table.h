@@ -13,20 +13,34 @@ struct Normalisers {
 };
 
 // One piece of work: rows [begin, end) of a unit of one sample. In the first pass and in the row
-// sweep a row is a (head, query) pair, row r being query r % N of head first_head + r / N; the
-// key sweep takes keys [begin, end) of one head.
+// sweep a row is a (head, query) pair, row r being query first_query + r % queries of head
+// first_head + r / queries; the key sweep takes keys [begin, end) of one head.
 struct Task {
-    int64_t sample, first_head, begin, end;
+    int64_t sample, first_head, first_query, queries, begin, end;
+};
+
+// The part of the keys that a thin task goes through, and where it leaves its sums; nullptr: it
+// goes through all of them and finishes.
+struct Part {
+    int64_t begin, end;
+    void* sums;
 };
 
 struct Kernels {
-    // Bytes that a worker needs: for a task of up to `rows` rows of the first pass, and for any
-    // task of a sweep.
+    // Bytes that a worker needs: for a task of up to `rows` rows of the first pass, for a thin one,
+    // and for any task of a sweep; and what the sums of one part of a thin unit take.
     size_t (*forward_scratch)(const Request&, int64_t rows);
+    size_t (*thin_scratch)(const Request&);
     size_t (*sweep_scratch)(const Request&);
+    size_t (*sums_size)(const Request&);
     // out, visible, top, entropy, lse and the normalisers of the rows of a task, at most
     // kBlocksPerTask * kRowsPerBlock.
     void (*forward)(const Request&, const Task&, const Normalisers&, void* scratch);
+    // The same for the rows of a thin unit, over one part of its keys; and the end of such a unit,
+    // from the sums of its `count` parts, which lie side by side.
+    void (*thin)(const Request&, const Task&, const Part&, const Normalisers&, void* scratch);
+    void (*join)(const Request&, const Task&, void* sums, int64_t count, const Normalisers&,
+                 void* scratch);
     // received and map of a range of keys, over all queries.
     void (*sweep_keys)(const Request&, const Task&, const Normalisers&, void* scratch);
     // All weights of up to kRowsPerBlock queries of `list` (nullptr: of the queries in order).
@@ -37,6 +51,8 @@ struct Kernels {
 constexpr int64_t kRowsPerBlock = 64;  // queries whose sums are kept at once
 constexpr int64_t kKeysPerTile = 66;   // 11 panels of 6; scores, keys and values fit the L1 cache
 constexpr int64_t kBlocksPerTask = 4;  // blocks that share one tile of keys while it is in cache
+constexpr int64_t kThinRows = 8;       // rows that share their keys, up to which a unit is thin
+constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin unit
 constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
 
 // Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and

@@ -4,6 +4,7 @@
 
 #include "kernels/bias.h"
 #include "kernels/scores.h"
+#include "kernels/thin.h"
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 template <class T>
 struct Tile {
     int64_t begin, keys;  // the range of keys, cut to what the block reaches
+    Lanes lanes;          // the queries that have to do with it; nothing else of it is written
     Seen seen;
     bool bytes;  // whether `visible` holds the mask
     int panels;
@@ -26,68 +28,73 @@ void lay_out(Tile<T>& tile, Arena& arena, const Request& r) {
     tile.visible = arena.take<uint8_t>(kKeysPerTile * kRowsPerBlock);
 }
 
+// The scores of the tile by the transposed queries, or row by row.
 template <class P, class T = typename P::Sum>
 void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typename P::Entry* k,
                  int64_t stride) {
-    using V = Vec<T>;
-    const T factor = query_factor<T>(r);
-    if (!b.single) {
+    const int at = tile.lanes.begin;
+    if (!b.thin) {
         const int64_t steps = (r.d_k + P::kStep - 1) / P::kStep;
-        score_tile<P>(k, stride, b.q, steps, tile.keys, b.columns, factor, tile.s, tile.largest);
-        return;
+        score_tile<P>(k, stride, b.q + at, steps, tile.keys, (tile.lanes.end - at) / Vec<T>::kLanes,
+                      query_factor<T>(r), tile.s + at, tile.largest + at);
+    } else if constexpr (P::kStep == 1) {  // of thin blocks all numbers are read as T
+        const Stream<T> keys{reinterpret_cast<const char*>(k), kind_of<T>(), stride, 0};
+        score_thin(b, tile.lanes, keys, r.d_k, tile.keys, tile.s, keys);
     }
-    for (int64_t j = 0; j < tile.keys; ++j)
-        for (int c = 0; c < b.columns; ++c)
-            V::store(tile.s + j * kRowsPerBlock + c * V::kLanes, V::zero());
-    const int64_t width = single_width<P>(r);
-    const auto* q = reinterpret_cast<const typename P::Entry*>(b.q);
-    for (int lane = 0; lane < b.count; ++lane)
-        if (b.low[lane] <= b.high[lane])  // the others see nothing
-            score_single<P>(k, stride, q + lane * width, width, tile.keys, factor, tile.s + lane);
 }
 
 // The rows of keys that the blocks of one head read.
 template <class P, class T = typename P::Sum>
 Rows<typename P::Entry> keys_of(const Request& r, int64_t sample, int64_t head, T* copy) {
-    const int64_t unit = single_query(r, sample) ? Vec<T>::kLanes * P::kStep : P::kStep;
+    const int64_t unit = is_thin(r, sample) ? Vec<T>::kLanes * P::kStep : P::kStep;
     return rows_of(r, r.key, sample, head, r.d_k, unit, reinterpret_cast<typename P::Entry*>(copy));
 }
 
-// Fills the tile for keys [begin, end); `k` are the rows of keys from `begin`, `stride` apart.
-// False where no query of the block may look at any of them: nothing was read then but the mask.
-// The tile holds whole steps from `begin`, so it may have a key at either end that nobody sees.
-template <class P, class T = typename P::Sum>
-bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, const typename P::Entry* k,
-          int64_t stride, int64_t begin, int64_t end) {
-    const int64_t reach = round_up(b.high_max + 1 - begin, P::kStep);
-    const int64_t from = begin + larger(0, b.low_min - begin) / P::kStep * P::kStep;
-    const int64_t to = smaller(end, begin + reach);
-    tile.seen = class_of(b, from, to);
-    if (tile.seen == Seen::kNone) return false;
+// Fills the tile for keys [begin, end); `score()` makes its scores once it is clear which are
+// wanted. False where no query of the block may look at any of them: nothing was read then but the
+// mask. The tile holds whole steps from `begin`, so it may have a key at either end that nobody
+// sees.
+template <class P, class Score, class T = typename P::Sum>
+bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, int64_t begin, int64_t end,
+          Score score) {
+    const Lanes lanes = tile.lanes = lanes_reaching(b, begin, end);
+    if (lanes.begin == lanes.end) return false;
+    int64_t low = kFar, high = -kFar;
+    for (int c = lanes.begin / Vec<T>::kLanes; c < lanes.end / Vec<T>::kLanes; ++c) {
+        low = smaller(low, b.reach[c].low_min);
+        high = larger(high, b.reach[c].high_max);
+    }
+    const int64_t from = begin + larger(0, low - begin) / P::kStep * P::kStep;
+    const int64_t to = smaller(end, begin + round_up(high + 1 - begin, P::kStep));
     tile.begin = from;
     tile.keys = to - from;
-    tile.bytes = needs_bytes(r);
+    const Seen allowed = class_of_allowed(r, b, lanes, sample, from, to);
+    if (allowed == Seen::kNone) return false;
     const T* bias = nullptr;
     if (r.bias.data) {
-        read_bias(r, b, sample, from, tile.keys, tile.bias);
+        read_bias(r, b, lanes, sample, from, tile.keys, tile.bias);
         bias = tile.bias;
     }
+    tile.bytes = allowed == Seen::kSome || (r.mask.key_segments && !r.mask.segments_whole) ||
+                 (bias && bias_masks(lanes, tile.keys, bias));
+    tile.seen = band_is_full(b, lanes, from, to) ? Seen::kAll : Seen::kSome;
     if (tile.bytes) {
-        tile.seen = read_visible(r, b, sample, from, tile.keys, bias, tile.visible);
+        tile.seen = read_visible(r, b, lanes, sample, from, tile.keys, bias, tile.visible);
         if (tile.seen == Seen::kNone) return false;
     }
-    score_block<P>(tile, b, r, k + (from - begin) * stride, stride);
+    score();
     tile.panels = panels_of(tile.keys);
-    if (edits_scores(r)) edit_scores(r, b, sample, from, tile.keys, bias, tile.s);
+    if (edits_scores(r)) edit_scores(r, b, lanes, sample, from, tile.keys, bias, tile.s);
     if (tile.seen == Seen::kAll) {
-        std::memset(b.live, 1, kRowsPerBlock);
+        std::memset(b.live + lanes.begin, 1, static_cast<size_t>(lanes.end - lanes.begin));
     } else if (tile.bytes) {
-        mask_tile(b, tile.visible, tile.keys, tile.s);
+        mask_tile(b, lanes, tile.visible, tile.keys, tile.s);
     } else {
-        mask_band(b, from, tile.keys, tile.s);
+        mask_band(b, lanes, from, tile.keys, tile.s);
     }
-    if (b.single || edits_scores(r) || tile.seen != Seen::kAll)
-        panel_maxima(tile.s, tile.keys, b.columns, tile.largest);
+    if (b.thin || edits_scores(r) || tile.seen != Seen::kAll)
+        panel_maxima(tile.s + lanes.begin, tile.keys, (lanes.end - lanes.begin) / Vec<T>::kLanes,
+                     tile.largest + lanes.begin);
     return true;
 }
 

@@ -25,10 +25,12 @@ CLEARHEAD_INLINE void each_visible(Tile<T>& tile, const Block<T>& b, const Reque
         const int64_t keys = smaller(kKeysPerTile, b.high_max + 1 - begin);
         const T* bias = nullptr;
         if (r.bias.data) {
-            read_bias(r, b, sample, begin, keys, tile.bias);
+            read_bias(r, b, all_lanes(b), sample, begin, keys, tile.bias);
             bias = tile.bias;
         }
-        if (read_visible(r, b, sample, begin, keys, bias, tile.visible) == Seen::kNone) continue;
+        if (read_visible(r, b, all_lanes(b), sample, begin, keys, bias, tile.visible) ==
+            Seen::kNone)
+            continue;
         for (int64_t j = 0; j < keys; ++j) body(begin + j, tile.visible + j * kRowsPerBlock);
     }
 }

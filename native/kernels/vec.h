@@ -14,6 +14,8 @@
 //   split(x, &e)              x = m * 2^e with m in [1, 2), for positive normal x
 //   sum                       over the lanes, always in the same order
 //   transpose(r)              kLanes registers of kLanes numbers
+//   fold(r)                   the sums of kLanes registers, one per lane, all built alike; may be
+//                             left out: thin.h then builds it of transpose
 //   from_half from_bfloat to_half to_bfloat   16-bit kinds, kLanes numbers at a time (T = float)
 //   kPairs                    T = float: whether the machine multiplies pairs of bfloat16, and the
 //                             three words that follow are there. A pair is 32 bits, a lane of Reg.

@@ -80,6 +80,24 @@ struct Vec<float> {
         for (int i = 0; i < kLanes; ++i) p[i] = narrow_bfloat(lanes[i]);
     }
 
+    // 8 registers, each to one lane: pairs, fours, then the halves.
+    static CLEARHEAD_INLINE Reg fold(const Reg* r) {
+        Reg four[2];
+#pragma GCC unroll 2
+        for (int i = 0; i < 2; ++i) {
+            const Reg* from = r + 4 * i;
+            const Reg a =
+                add(_mm256_unpacklo_ps(from[0], from[1]), _mm256_unpackhi_ps(from[0], from[1]));
+            const Reg b =
+                add(_mm256_unpacklo_ps(from[2], from[3]), _mm256_unpackhi_ps(from[2], from[3]));
+            const __m256d c = _mm256_castps_pd(a), d = _mm256_castps_pd(b);
+            four[i] = add(_mm256_castpd_ps(_mm256_unpacklo_pd(c, d)),
+                          _mm256_castpd_ps(_mm256_unpackhi_pd(c, d)));
+        }
+        return add(_mm256_permute2f128_ps(four[0], four[1], 0x20),
+                   _mm256_permute2f128_ps(four[0], four[1], 0x31));
+    }
+
     static CLEARHEAD_INLINE void transpose(Reg* r) {
         Reg t[8], u[8];
 #pragma GCC unroll 4

@@ -110,6 +110,27 @@ struct Vec<float> {
     }
 #endif
 
+    // 16 registers, each to one lane: pairs, fours, then the quarters.
+    static CLEARHEAD_INLINE Reg fold(const Reg* r) {
+        Reg four[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+            const Reg* from = r + 4 * i;
+            const Reg a =
+                add(_mm512_unpacklo_ps(from[0], from[1]), _mm512_unpackhi_ps(from[0], from[1]));
+            const Reg b =
+                add(_mm512_unpacklo_ps(from[2], from[3]), _mm512_unpackhi_ps(from[2], from[3]));
+            const __m512d c = _mm512_castps_pd(a), d = _mm512_castps_pd(b);
+            four[i] = add(_mm512_castpd_ps(_mm512_unpacklo_pd(c, d)),
+                          _mm512_castpd_ps(_mm512_unpackhi_pd(c, d)));
+        }
+        const Reg low = add(_mm512_shuffle_f32x4(four[0], four[1], 0x88),
+                            _mm512_shuffle_f32x4(four[0], four[1], 0xdd));
+        const Reg high = add(_mm512_shuffle_f32x4(four[2], four[3], 0x88),
+                             _mm512_shuffle_f32x4(four[2], four[3], 0xdd));
+        return add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd));
+    }
+
     // 16 x 16: pairs, then fours within each quarter, then the quarters themselves.
     static CLEARHEAD_INLINE void transpose(Reg* r) {
         Reg t[16], u[16];
