@@ -17,6 +17,11 @@ def test_a_table_has_a_value_for_every_column(tmp_path):
         read_table(tmp_path / "t.tsv")
 
 
+def test_a_mark_of_byte_order_and_line_ends_of_two_characters_are_no_text(tmp_path):
+    (tmp_path / "t.tsv").write_bytes("\ufeffen\tfr\r\na\tb\r\n".encode())
+    assert read_table(tmp_path / "t.tsv") == [{"en": "a", "fr": "b"}]
+
+
 def test_rows_are_chosen_by_what_a_column_says():
     assert [row["en"] for row in where(ROWS, [("core", "1")])] == ["a", "c"]
     assert [row["en"] for row in where(ROWS, [("core", "1"), ("en", "c")])] == ["c"]

@@ -29,7 +29,8 @@ def read_table(path: str | Path) -> list[dict[str, str]]:
     lines = read_lines(path)
     if not lines:
         raise ArgumentError(f"{path} is empty; wanted a line that names the columns, then rows")
-    names, rows = lines[0].split("\t"), []
+    lines = [line.removesuffix("\r") for line in lines]
+    names, rows = lines[0].removeprefix("\ufeff").split("\t"), []
     for number, line in enumerate(lines[1:], 2):
         columns = line.split("\t")
         if len(columns) != len(names):
