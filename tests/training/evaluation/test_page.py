@@ -1,5 +1,8 @@
 """Tables between the marks of a page."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from clearhead.errors import ArgumentError
@@ -62,3 +65,14 @@ def test_tables_follow_each_other_with_their_notes():
         "| A | x | y |\n|---|---|---|\n| one | 1 | 2 |\n\na note; another.\n\n"
         "| B | z |\n|---|---|\n| two | 3 |"
     )
+
+
+def test_the_card_quotes_the_page():
+    root = Path(__file__).parents[3]
+    pages = root / "docs/translation-scores.md", root / "src/clearhead/data/en-fr-de/README.md"
+    held = [
+        re.findall(r"^<!-- scores -->$(.*?)^<!-- /scores -->$", page.read_text(), re.M | re.S)
+        for page in pages
+    ]
+    assert held[0] == held[1]
+    assert len(held[0]) == 1

@@ -57,10 +57,10 @@ def percent(share: float) -> str:
     """A share from 0 to 1 in words.
 
     Example:
-        >>> percent(0.745)
-        '74 %'
+        >>> percent(0.575)
+        '58 %'
     """
-    return f"{100 * share:.0f} %"
+    return f"{100 * share + 1e-9:.0f} %"  # halves go up
 
 
 def _languages(entries: Iterable[Mapping[str, Any]]) -> list[str]:
