@@ -34,3 +34,13 @@ def test_the_rows_of_the_log_are_remembered():
     ]
     patience = Patience(2, rows)
     assert (patience.step, patience.best, patience.waited, patience.spent) == (2, 9.0, 1, False)
+
+
+def test_a_model_that_does_not_translate_yet_is_waited_for():
+    patience = Patience(1)
+    for step, value in enumerate((0.5, 0.1, 0.0)):
+        patience.better(step, scores(value))
+    assert not patience.spent
+    patience.better(4, scores(2.0))
+    patience.better(5, scores(1.9))
+    assert patience.spent

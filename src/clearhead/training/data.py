@@ -11,9 +11,8 @@ import numpy as np
 
 from clearhead.model.vocabulary import Vocabulary
 from clearhead.model.words import words
-from clearhead.training.files import read_lines
 
-__all__ = ["Batch", "Pairs", "batches", "collate", "prepare", "read_lines"]
+__all__ = ["Batch", "Pairs", "batches", "collate", "prepare"]
 
 
 @dataclass(frozen=True)

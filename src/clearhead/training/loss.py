@@ -31,16 +31,17 @@ class _TiedCrossEntropy(torch.autograd.Function):
         grad_table = torch.zeros(table.shape, dtype=torch.float32, device=table.device)
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         for at in range(0, hidden.shape[0], _ROWS):
-            rows, right = hidden[at : at + _ROWS], wanted[at : at + _ROWS, None]
+            rows, right = hidden[at : at + _ROWS], wanted[at : at + _ROWS]
+            each = torch.arange(len(rows), device=rows.device)
             scores = rows @ table.T
             grad = torch.softmax(scores, 1)
-            given = grad.gather(1, right)
-            likelihood = given.float().clamp_min(_LEAST).log()[:, 0]
-            lse = scores.gather(1, right)[:, 0].float() - likelihood
+            given = grad[each, right]
+            likelihood = given.float().clamp_min(_LEAST).log()
+            lse = scores[each, right].float() - likelihood
             # −Σ q ln p, where Σ ln p over all pieces is h · Σ E − V lse
             mean = rows.float() @ columns * even - smoothing * lse
             total -= ((1 - smoothing) * likelihood + mean).sum()
-            grad.scatter_(1, right, given - (1 - smoothing))
+            grad[each, right] = given - (1 - smoothing)  # scatter_ would copy all of it, twice
             grad_hidden[at : at + _ROWS] = (grad @ table).float() - even * columns
             grad_table += grad.T @ rows
         grad_table -= even * hidden.sum(0, dtype=torch.float32)

@@ -7,9 +7,13 @@ from typing import Any
 
 __all__ = ["Patience", "mean_bleu"]
 
+_BEGUN = 1.0  # BLEU
+
 
 class Patience:
     """The best score so far, and how many checkpoints have not bettered it since.
+
+    It does not wait before the score is at 1: a model that does not translate yet has no best.
 
     Args:
         most: checkpoints in a row without a better score after which to end; 0 never ends.
@@ -42,7 +46,7 @@ class Patience:
         if self.best is None or found > self.best:
             self.best, self.step, self.waited = found, step, 0
             return True
-        self.waited += 1
+        self.waited += self.best >= _BEGUN
         return False
 
     @property
