@@ -26,9 +26,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         >>> linear(np.ones((1, 2)), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.0, 1.0]))
         array([[4., 7.]])
     """
-    lead = x.shape[:-1]
+    flat = x.ndim == 2
     # One product of two matrices: NumPy would loop over the leading axes of a stack.
-    y = x.reshape((-1, weight.shape[0])) @ weight
+    y = (x if flat else x.reshape((-1, weight.shape[0]))) @ weight
     if bias is not None:
         y = y + bias
-    return y.reshape((*lead, weight.shape[1]))
+    return y if flat else y.reshape((*x.shape[:-1], weight.shape[1]))

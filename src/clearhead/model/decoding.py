@@ -92,15 +92,17 @@ def read(weights: Weights, config: TranslationConfig, ids: Any, lengths: Any) ->
     """
     table = weights["embedding"]
     state = _begun(weights, *ids.shape)
-    state.memory_lengths = in_library_of(lengths, table)
+    if (lengths < ids.shape[1]).any():
+        state.memory_lengths = in_library_of(lengths, table)
     at = 0
     while at < len(ids):
         widths = np.maximum.accumulate(lengths[at : at + _READ_AT_ONCE])
         fitting = np.count_nonzero(widths * np.arange(1, len(widths) + 1) <= _READ_AT_ONCE)
         end = at + max(1, int(fitting))
-        part = in_library_of(ids[at:end, : int(lengths[at:end].max())], table)
-        memory = encode(weights, config, part, state.memory_lengths[at:end])
-        _read_memory(weights, state, memory, at)
+        here, longest = lengths[at:end], int(lengths[at:end].max())
+        part = in_library_of(ids[at:end, :longest], table)
+        padded = in_library_of(here, table) if (here < longest).any() else None
+        _read_memory(weights, state, encode(weights, config, part, padded), at)
         at = end
     return state
 
@@ -129,33 +131,34 @@ def step(
         ArgumentError: the state holds another number of hypotheses.
     """
     sentences, beam = ids.shape
-    rows, at, heads = sentences * beam, state.position, config.heads
+    rows, at, heads, width = sentences * beam, state.position, config.heads, config.width
     if state.keys and (state.keys[0].shape[0], state.sentences) != (rows, sentences):
         raise ArgumentError(
             f"ids has shape {(sentences, beam)}; the state holds {state.keys[0].shape[0]} "
             f"hypotheses of {state.sentences} sentences: bring it along with choose()"
         )
     mask = state.mask
-    x = place(ids.reshape((rows, 1)), weights, at)
+    x = place(ids.reshape((rows, 1)), weights, at).reshape((rows, width))
     seen_self, seen_cross = [], []
     for number, layer in enumerate(weights["decoder"]):
 
         def look_back(x: Any, block: Weights, number: int = number) -> Any:
             keys = _append(state.keys, number, at, project(x, block, "k"))
             values = _append(state.values, number, at, project(x, block, "v"))
-            query = split_heads(project(x, block, "q"), heads)
+            query = project(x, block, "q").reshape((rows, heads, 1, width // heads))
             key, value = split_heads(keys, heads), split_heads(values, heads)
             found = attend(query, key, value, block, observe=observe)
-            return found if observe is not None else (found, None)
+            found, seen = found if observe is not None else (found, None)
+            return found.reshape((rows, width)), seen
 
         def look_across(x: Any, block: Weights, number: int = number) -> Any:
-            side_by_side = x.reshape((sentences, beam, x.shape[-1]))
-            query = split_heads(project(side_by_side, block, "q"), heads)
+            side_by_side = project(x, block, "q").reshape((sentences, beam, width))
+            query = split_heads(side_by_side, heads)
             key = split_heads(state.cross_keys[number], heads)
             value = split_heads(state.cross_values[number], heads)
             found = attend(query, key, value, block, mask=mask, observe=observe)
             found, seen = found if observe is not None else (found, None)
-            return found.reshape(x.shape), seen
+            return found.reshape((rows, width)), seen
 
         x, back, across = decoder_layer(x, layer, config, look_back, look_across)
         seen_self.append(back)
@@ -203,13 +206,13 @@ def choose(state: Decoding, sentences: Any, parents: Any) -> None:
 
 
 def _append(caches: list[Any], number: int, at: int, new: Any) -> Any:
-    """Writes the new (R, 1, w) at its position; what is valid, (R, at + 1, w), as a view."""
+    """Writes the new (R, w) at its position; what is valid, (R, at + 1, w), as a view."""
     cache = caches[number]
     if at == cache.shape[1]:
         wider = _empty((cache.shape[0], 2 * at, cache.shape[2]), cache)
         wider[:, :at] = cache
         caches[number] = cache = wider
-    cache[:, at] = new[:, 0]
+    cache[:, at] = new
     return cache[:, : at + 1]
 
 

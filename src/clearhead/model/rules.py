@@ -51,6 +51,7 @@ class Growing:
 
     def __init__(self, ids: Any, pieces: Pieces) -> None:
         self.pieces = pieces
+        self._blank = np.array(sorted(pieces.blank), np.int64)
         self.written = np.empty((len(ids), 1, 0), np.int64)
         self.spoken = np.zeros((len(ids), 1), bool)
         has = ids[:, :, None] == np.array(pieces.slots, np.int64)
@@ -71,7 +72,7 @@ class Growing:
         """Keeps sentences (c,), and lets hypotheses (c, K) go on with pieces (c, K)."""
         of = kept[:, None]
         self.written = np.concatenate([self.written[of, parents], chosen[:, :, None]], axis=2)
-        self.spoken = self.spoken[of, parents] | ~np.isin(chosen, list(self.pieces.blank))
+        self.spoken = self.spoken[of, parents] | ~(chosen[:, :, None] == self._blank).any(axis=2)
         carried = chosen[:, :, None] == np.array(self.pieces.slots, np.int64)
         self.to_carry = self.to_carry[of, parents] - carried
 
@@ -95,7 +96,7 @@ class Rules:
     ) -> None:
         self.pieces, self.how, self.numbers = pieces, how, numbers
         self.prefixes = prefixes
-        self._blank = list(pieces.blank)
+        self._blank = np.array(sorted(pieces.blank), np.int64)
 
     def apply(self, scores: Any, growing: Growing, left: Any) -> None:
         """Gives −inf to what may not come next.
@@ -108,7 +109,7 @@ class Rules:
         forced = self._forced(scores, growing, left)
         specials = scores[:, : self.pieces.special]
         specials[~self._allowed(growing)] = -np.inf
-        after_blank = np.flatnonzero(np.isin(growing.last(), self._blank))
+        after_blank = np.flatnonzero((growing.last()[:, None] == self._blank).any(axis=1))
         scores[after_blank[:, None], self._blank] = -np.inf
         if self.how.no_repeat:
             self._forbid_repeats(scores, growing, left)
