@@ -94,6 +94,22 @@ CLEARHEAD_INLINE int64_t widen_dense(uint16_t*, const char*, Kind, int64_t) {
     return 0;
 }
 
+// One register of dense numbers of a kind that `loads` says can be read so.
+template <class T>
+CLEARHEAD_INLINE bool loads(Kind kind) {
+    return kind == kind_of<T>() ||
+           (sizeof(T) == 4 && (kind == Kind::kFloat16 || kind == Kind::kBFloat16));
+}
+CLEARHEAD_INLINE Vec<float>::Reg load_dense(const char* from, Kind kind, int64_t at, float) {
+    using V = Vec<float>;
+    if (kind == Kind::kFloat32) return V::load(reinterpret_cast<const float*>(from) + at);
+    const auto* half = reinterpret_cast<const uint16_t*>(from) + at;
+    return kind == Kind::kFloat16 ? V::from_half(half) : V::from_bfloat(half);
+}
+CLEARHEAD_INLINE Vec<double>::Reg load_dense(const char* from, Kind, int64_t at, double) {
+    return Vec<double>::load(reinterpret_cast<const double*>(from) + at);
+}
+
 // `count` numbers from `from`, `step` apart, to dense T, then zeros up to `padded`.
 template <class T>
 void copy_row(T* to, const char* from, Kind kind, int64_t step, int64_t count, int64_t padded) {

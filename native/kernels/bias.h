@@ -133,11 +133,10 @@ void read_bias(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample,
                       (b.position[lane] * a.row + begin * a.column) * size;
         }
         int64_t j = 0;
-        if (a.kind == kind_of<T>() && a.column == 1) {
+        if (loads<T>(a.kind) && a.column == 1) {
             for (; j + L <= keys; j += L) {
                 typename V::Reg square[L];
-                for (int i = 0; i < L; ++i)
-                    square[i] = V::load(reinterpret_cast<const T*>(from[i]) + j);
+                for (int i = 0; i < L; ++i) square[i] = load_dense(from[i], a.kind, j, T());
                 V::transpose(square);
                 for (int i = 0; i < L; ++i)
                     V::store(tile + (j + i) * kRowsPerBlock + group, square[i]);
@@ -188,7 +187,7 @@ void edit_scores(const Request& r, const Block<T>& b, Lanes lanes, int64_t sampl
                 }
         }
     }
-    if (bias) {
+    if (bias && r.slopes) {
         for (int64_t j = 0; j < keys; ++j)
             for (int at = lanes.begin; at < lanes.end; at += L) {
                 T* to = s + j * kRowsPerBlock + at;
@@ -210,6 +209,15 @@ void edit_scores(const Request& r, const Block<T>& b, Lanes lanes, int64_t sampl
                 const auto size = V::sub(V::max(gap, V::sub(V::zero(), gap)), V::load(back + at));
                 V::store(to, V::fma(V::load(factor + at), size, V::load(to)));
             }
+    }
+    if (bias && !r.slopes) {  // the usual request, in one sweep
+        for (int64_t j = 0; j < keys; ++j)
+            for (int at = lanes.begin; at < lanes.end; at += L) {
+                T* to = s + j * kRowsPerBlock + at;
+                const auto sum = V::add(V::load(to), V::load(bias + j * kRowsPerBlock + at));
+                V::store(to, log2_units<T>(sum));
+            }
+        return;
     }
     for (int64_t j = 0; j < keys; ++j)
         for (int at = lanes.begin; at < lanes.end; at += L) {

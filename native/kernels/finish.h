@@ -12,21 +12,27 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-CLEARHEAD_INLINE int64_t narrow_dense(uint16_t* to, const float* from, Kind kind, int64_t count) {
+// One register, and one number, to the kind of the request.
+CLEARHEAD_INLINE void store_as(char* to, Kind kind, int64_t at, Vec<float>::Reg x, float) {
     using V = Vec<float>;
-    int64_t c = 0;
-    for (; c + V::kLanes <= count; c += V::kLanes) {
-        if (kind == Kind::kFloat16)
-            V::to_half(to + c, V::load(from + c));
-        else
-            V::to_bfloat(to + c, V::load(from + c));
-    }
-    for (; c < count; ++c)
-        to[c] = kind == Kind::kFloat16 ? narrow_half(from[c]) : narrow_bfloat(from[c]);
-    return c;
+    if (kind == Kind::kFloat32)
+        V::store(reinterpret_cast<float*>(to) + at, x);
+    else if (kind == Kind::kFloat16)
+        V::to_half(reinterpret_cast<uint16_t*>(to) + at, x);
+    else
+        V::to_bfloat(reinterpret_cast<uint16_t*>(to) + at, x);
 }
-CLEARHEAD_INLINE int64_t narrow_dense(uint16_t*, const double*, Kind, int64_t) {
-    return 0;
+CLEARHEAD_INLINE void store_as(char* to, Kind, int64_t at, Vec<double>::Reg x, double) {
+    Vec<double>::store(reinterpret_cast<double*>(to) + at, x);
+}
+
+template <class T>
+CLEARHEAD_INLINE void write_one(char* to, Kind kind, int64_t at, T x) {
+    if (kind == kind_of<T>())
+        reinterpret_cast<T*>(to)[at] = x;
+    else
+        reinterpret_cast<uint16_t*>(to)[at] =
+            kind == Kind::kFloat16 ? narrow_half(float(x)) : narrow_bfloat(float(x));
 }
 
 // out[row] = o * factor, converted to the kind of the request.
@@ -39,15 +45,12 @@ void write_row(const Request& r, int64_t row, const T* o, T factor, bool live, T
         std::memset(to, 0, static_cast<size_t>(r.d_v * size));
         return;
     }
-    const bool direct = r.kind == kind_of<T>() && r.d_v % V::kLanes == 0;
-    T* scaled = direct ? reinterpret_cast<T*>(to) : line;
-    for (int64_t c = 0; c < r.d_v; c += V::kLanes)
-        V::store(scaled + c, V::mul(V::load(o + c), V::all(factor)));
-    if (direct) return;
-    if (r.kind == kind_of<T>())
-        std::memcpy(to, line, static_cast<size_t>(r.d_v * size));
-    else
-        narrow_dense(reinterpret_cast<uint16_t*>(to), line, r.kind, r.d_v);
+    int64_t c = 0;
+    for (; c + V::kLanes <= r.d_v; c += V::kLanes)
+        store_as(to, r.kind, c, V::mul(V::load(o + c), V::all(factor)), T());
+    if (c == r.d_v) return;
+    V::store(line, V::mul(V::load(o + c), V::all(factor)));
+    for (int64_t i = c; i < r.d_v; ++i) write_one(to, r.kind, i, line[i - c]);
 }
 
 // Sums and lists of the queries that no tile has reached, as those of no key.
