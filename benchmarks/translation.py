@@ -36,6 +36,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     add("--rounds", type=int, default=7, help="of timing; one more does not count")
     add("--beams", type=int, nargs="+", default=[1, 4], help="1 is greedy")
     add("--peers", nargs="+", default=list(PEERS), choices=PEERS)
+    add("--workers", type=int, default=1, help="batches at the same time, which share the threads")
     add("--as-imported", action="store_true", help="NumPy's BLAS as it is without our commands")
     add("--model", type=Path, metavar="FOLDER", help="instead of the bundled one")
     add("--quick", action="store_true", help="64 sentences, greedy, three rounds")
@@ -51,7 +52,7 @@ def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     # Read once, when NumPy's and the peers' libraries are loaded; NumPy's threads sleep soon after
     # their work, so that they take nothing from whoever comes next.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(options.threads))
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", str(options.threads // options.workers))
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     if not options.as_imported:
@@ -66,6 +67,7 @@ def main(given: list[str] | None = None) -> int:
     options.lines = first_sentences(options.sentences)
     found = measure(options, lambda text: print(text, file=sys.stderr, flush=True))
     found["threads"], found["sentences"] = options.threads, len(options.lines)
+    found["workers"] = options.workers
     found["isa"], found["numpy_core"] = ch.machine().isa, os.environ.get("OPENBLAS_CORETYPE")
     if options.json:
         json.dump(found, sys.stdout, indent=1)

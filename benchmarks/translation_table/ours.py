@@ -34,7 +34,10 @@ class Ours:
         written: the pieces that greedy search wrote for each, without the end.
     """
 
-    def __init__(self, sentences: Sequence[str], folder: Path | None = None) -> None:
+    def __init__(
+        self, sentences: Sequence[str], folder: Path | None = None, workers: int = 1
+    ) -> None:
+        self.workers = workers
         self.translator: Translator = load_translator(folder)
         self.sentences = list(sentences)
         end = self.translator.vocabulary.source.end
@@ -42,8 +45,11 @@ class Ours:
         self.written = self.pieces(beam=1)
 
     def translate(self, beam: int, batch: int | None) -> list[str]:
-        """What is timed: every sentence from text to text."""
-        return self.translator.translate(self.sentences, to=TO, beam=beam, batch=batch)
+        """What is timed: every sentence from text to text; at batch 1 one after the other."""
+        workers = 1 if batch == 1 else self.workers
+        return self.translator.translate(
+            self.sentences, to=TO, beam=beam, batch=batch, workers=workers
+        )
 
     def pieces(self, beam: int, batch: int | None = None) -> list[tuple[int, ...]]:
         """What is written for every sentence, in pieces."""

@@ -18,7 +18,7 @@ _BATCHES = (32, 64, 128, 256)  # tried for the best
 
 def measure(options: Any, say: Callable[[str], None]) -> dict[str, Any]:
     """Everything that was asked for, as one object."""
-    ours = Ours(options.lines, options.model)
+    ours = Ours(options.lines, options.model, options.workers)
     found: dict[str, Any] = {"checks": {}, "rows": [], "absent": {}}
     for beam in options.beams:
         off = ours.check(beam, [1, 32, None])

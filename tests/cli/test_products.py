@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import clearhead as ch
 from clearhead.cli import products
 
 ZEN = "avx2 avx512f avx512dq avx512cd avx512bw avx512vl"
@@ -61,3 +62,19 @@ def test_no_command_has_loaded_numpy_when_it_tells():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+@pytest.mark.parametrize(("products_on", "threads", "wanted"), [
+    ("1", 3, 3), ("1", 20, 8), ("2", 3, 1), (None, 3, 1),
+])  # fmt: skip
+def test_a_batch_a_thread_where_products_have_one(monkeypatch, products_on, threads, wanted):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "put back afterwards")
+    if products_on is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    else:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", products_on)
+    ch.set_threads(threads)
+    try:
+        assert products.workers() == wanted
+    finally:
+        ch.set_threads(None)

@@ -1,4 +1,4 @@
-"""How wide NumPy multiplies in a command: told to its BLAS library before NumPy is imported."""
+"""How NumPy multiplies in a command, and how many batches are translated at the same time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["wide_products"]
+__all__ = ["wide_products", "workers"]
 
 # What OpenBLAS's kernels for AVX-512 are compiled for.
 _WANTED = {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
@@ -31,6 +31,15 @@ def wide_products(processor: Path = Path("/proc/cpuinfo")) -> None:
         return
     if told.get("vendor_id") == "AuthenticAMD" and set(told.get("flags", "").split()) >= _WANTED:
         os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
+
+
+def workers() -> int:
+    """Batches to translate at the same time: one a thread, at most 8, where NumPy's products run
+    on one thread each; else one.
+    """
+    from clearhead.core.machine import machine
+
+    return min(8, machine().threads) if os.environ.get("OPENBLAS_NUM_THREADS") == "1" else 1
 
 
 def _field(line: str) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from clearhead.cli.options import (
     to_language,
 )
 from clearhead.cli.printing import as_line, as_object, as_rows
+from clearhead.cli.products import workers
 from clearhead.errors import ArgumentError, TextError
 
 __all__ = ["command"]
@@ -91,6 +92,7 @@ def command(
                 language,
                 done=progress.add,
                 exact=as_json or listed or word is not None,
+                workers=workers(),
                 **how,
             )
             progress.clear()

@@ -74,6 +74,8 @@ class Search:
         no_repeat: so many pieces in a row stand nowhere twice; 0 lets anything repeat. A number of
             the source is written to its end all the same.
         batch: sentences at once; None is as many as make some 256 hypotheses.
+        workers: batches at the same time, each in a thread of its own, which pays where NumPy's
+            BLAS library multiplies on one thread (OPENBLAS_NUM_THREADS=1).
 
     Raises:
         ArgumentError: a number that cannot be meant, or a least length above the greatest.
@@ -90,6 +92,7 @@ class Search:
     max_length: int | None = None
     no_repeat: int = 0
     batch: int | None = None
+    workers: int = 1
 
     def __post_init__(self) -> None:
         for name, least, most in (
@@ -99,6 +102,7 @@ class Search:
             ("max_length", 1, None),
             ("no_repeat", 0, None),
             ("batch", 1, None),
+            ("workers", 1, None),
         ):
             found = getattr(self, name)
             if found is None and name in ("max_length", "batch"):
@@ -126,6 +130,12 @@ class Search:
     def at_once(self) -> int:
         """Sentences in a batch."""
         return self.batch or max(1, 256 // self.width)
+
+    def in_batch(self, sentences: int) -> int:
+        """Sentences in a batch where there are so many in all: some batches for every worker."""
+        if self.batch is not None or self.workers == 1:
+            return self.at_once
+        return min(self.at_once, max(8, -(-sentences // (3 * self.workers))))
 
     def limit(self, source: int, fixed: int = 0) -> int:
         """Most pieces of the translation of ``source`` pieces whose first ``fixed`` are given."""

@@ -20,6 +20,7 @@ from clearhead.model.beam import Beams
 from clearhead.model.config import TranslationConfig
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.rules import Prefix
+from clearhead.model.threads import side_by_side
 
 __all__ = ["search"]
 
@@ -60,12 +61,17 @@ def search(
     if any(not len(source) for source in sources):
         raise ArgumentError("sources: found one without pieces; wanted at least the end in each")
     found: dict[int, list[Hypothesis]] = {}
-    for chosen in _batches([len(source) for source in sources], how):
+
+    def run(chosen: list[int]) -> tuple[list[int], list[list[Hypothesis]]]:
         kept = None if numbers is None else [numbers[i] for i in chosen]
         begun = None if prefixes is None else [prefixes[i] for i in chosen]
         beams = Beams([sources[i] for i in chosen], pieces, how, kept, begun)
         _run(beams, weights, config, language)
-        found.update(zip(chosen, beams.best(), strict=True))
+        return chosen, beams.best()
+
+    batches = _batches([len(source) for source in sources], how)
+    for chosen, best in side_by_side(run, batches, how.workers):
+        found.update(zip(chosen, best, strict=True))
         done(len(chosen))
     return [found[i] for i in range(len(sources))]
 
@@ -73,9 +79,10 @@ def search(
 def _batches(lengths: Sequence[int], how: Search) -> Iterator[list[int]]:
     """Sentence numbers, alike in length; long ones in small batches, so that caches stay small."""
     chosen: list[int] = []
+    at_once = how.in_batch(len(lengths))
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
         too_large = (len(chosen) + 1) * lengths[i] * how.width > _AT_ONCE
-        if chosen and (len(chosen) == how.at_once or too_large):
+        if chosen and (len(chosen) == at_once or too_large):
             yield chosen
             chosen = []
         chosen.append(i)
