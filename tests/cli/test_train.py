@@ -265,3 +265,5 @@ def test_the_recipe_of_the_bundled_model_can_be_read():
     assert not any("eval" in path for path in files)
     assert os.sep not in recipe.precision
     Recipe.read(root / "corpus" / "multi30k.json")  # its text is not in the repository
+    small = Recipe.read(root / "corpus" / "small.json")
+    assert all((root / path).is_file() for path in small.pairs["fr"])

@@ -110,6 +110,16 @@ def test_two_processes_make_the_steps_of_one_and_one_goes_on(small_recipe, tmp_p
     )
 
 
+def test_what_the_first_process_refuses_ends_all_with_its_words(small_recipe, tmp_path):
+    recipe = small_recipe(pairs={"fr": [str(tmp_path / "gone.tsv")]})
+    recipe.write(tmp_path / "recipe.json")
+    with torchrun("--recipe", tmp_path / "recipe.json", "--run", tmp_path / "run") as process:
+        told = process.communicate(timeout=120)[1]
+    assert process.returncode != 0
+    assert f"clearhead: {tmp_path / 'gone.tsv'} is not there" in told
+    assert "most recent call last" not in told.partition("elastic")[0]
+
+
 def test_a_signal_to_any_process_ends_all_with_a_checkpoint(small_recipe, tmp_path):
     small_recipe(steps=1_000_000).write(tmp_path / "recipe.json")
     folder = tmp_path / "run"

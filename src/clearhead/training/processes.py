@@ -76,22 +76,26 @@ class Processes:
         self.most(0)
 
     def from_first(self, make: Callable[[], T]) -> T:
-        """What the first process makes, on all of them; its error is everybody's.
+        """What the first process makes, on all of them; where it fails, all do.
 
         Raises:
-            ClearheadError: as ``make`` raises it on the first process.
+            ClearheadError: as ``make`` raises it, on the first process.
+            TrainingError: the same text, on the others.
         """
         if self.size == 1:
             return make()
-        made: list[Any] = [None]
+        made: list[Any] = [None, None]  # what, or why not
+        failed = None
         if self.first:
             try:
                 made[0] = make()
             except ClearheadError as error:
-                made[0] = error
+                failed, made[1] = error, str(error)
         self._or_lost(lambda: torch.distributed.broadcast_object_list(made))
-        if isinstance(made[0], ClearheadError):
-            raise made[0]
+        if failed:
+            raise failed
+        if made[1] is not None:
+            raise TrainingError(f"the first process says: {made[1]}")
         found: T = made[0]
         return found
 
