@@ -30,3 +30,15 @@ def test_log_sum_exp_is_exact_and_does_not_overflow(rng):
     np.testing.assert_allclose(log_sum_exp(scores), wanted, atol=1e-5)
     np.testing.assert_allclose(log_sum_exp(scores + 5000), wanted + 5000, atol=2e-3)
     assert log_sum_exp(np.zeros((0, 5), np.float32)).shape == (0,)
+
+
+def test_scores_are_as_before(rng):
+    scores = rng.standard_normal((3, 50)).astype(np.float32)
+    scores[1] = -np.inf
+    scores[2, 1:] = -np.inf
+    before = scores.copy()
+    pieces, found = best_pieces(scores, 2)
+    np.testing.assert_array_equal(scores, before)
+    assert np.isneginf(found[1]).all()
+    assert pieces[2, 0] == 0
+    assert found[2, 0] == before[2, 0]

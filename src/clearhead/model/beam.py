@@ -95,10 +95,12 @@ class Beams:
             self._set_aside(row, int(parents[row, k]), float(totals[row, k]), finished=True)
         # Where all is given, one hypothesis of each is enough: the others would be none.
         going = 1 if self.rules.all_forced(at, self.left) else width
-        order = np.argsort(ends, axis=1, kind="stable")[:, :going]
-        parents, chosen, totals = (
-            np.take_along_axis(x, order, axis=1) for x in (parents, chosen, totals)
-        )
+        if ends[:, :going].any():
+            order = np.argsort(ends, axis=1, kind="stable")
+            parents, chosen, totals = (
+                np.take_along_axis(x, order, axis=1) for x in (parents, chosen, totals)
+            )
+        parents, chosen, totals = parents[:, :going], chosen[:, :going], totals[:, :going]
         alive = np.isfinite(totals).any(axis=1) & (at < self.limits)
         enough = np.array([self.found[i].complete() >= width for i in self.left], bool)
         for row in np.flatnonzero(~alive & ~enough).tolist():
@@ -121,6 +123,8 @@ class Beams:
         pieces, best = best_pieces(scores, count)
         totals = self.totals[:, :, None] + (best - lse[:, None]).reshape(sentences, beam, count)
         totals = totals.reshape(sentences, -1)
+        if beam == 1:  # they are in order
+            return np.zeros_like(pieces), pieces, totals
         order = np.argsort(-totals, axis=1, kind="stable")[:, :count]
         chosen = np.take_along_axis(pieces.reshape(sentences, -1), order, axis=1)
         return order // count, chosen, np.take_along_axis(totals, order, axis=1)

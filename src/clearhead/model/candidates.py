@@ -16,6 +16,7 @@ __all__ = ["best_pieces", "log_sum_exp"]
 _STRIDE = (
     20  # columns looked at as one: their largest says whether any of them can be among the best
 )
+_FEW = 2  # so many are found fastest one after the other
 _ROWS = 16  # rows whose exponentials are at hand together, so that they stay in the cache
 
 
@@ -45,7 +46,7 @@ def best_pieces(scores: Any, count: int) -> tuple[Any, Any]:
     ``count`` groups whose largest score is largest, so only these are sorted.
 
     Args:
-        scores: (R, V)
+        scores: (R, V); it may be written to in between, and is as before in the end.
         count: how many; at most V.
 
     Returns:
@@ -56,6 +57,8 @@ def best_pieces(scores: Any, count: int) -> tuple[Any, Any]:
         array([[1, 3, 2]])
     """
     rows, width = scores.shape
+    if count <= _FEW:
+        return _one_by_one(scores, count)
     groups = width // _STRIDE
     if groups <= 2 * count:
         pieces = np.broadcast_to(np.arange(width), (rows, width))
@@ -68,6 +71,20 @@ def best_pieces(scores: Any, count: int) -> tuple[Any, Any]:
         rest = np.broadcast_to(np.arange(whole, width), (rows, width - whole))
         pieces = np.concatenate([pieces, rest], axis=1)
     return _sorted_best(np.take_along_axis(scores, pieces, axis=1), pieces, count)
+
+
+def _one_by_one(scores: Any, count: int) -> tuple[Any, Any]:
+    """The largest, then the largest of the others, and so on."""
+    rows = np.arange(len(scores))
+    pieces = np.empty((len(scores), count), np.int64)
+    found = np.empty((len(scores), count), scores.dtype)
+    for k in range(count):
+        pieces[:, k] = best = scores.argmax(axis=1)
+        found[:, k] = scores[rows, best]
+        scores[rows, best] = -np.inf
+    for k in reversed(range(count)):  # a piece found twice is −inf the second time
+        scores[rows, pieces[:, k]] = found[:, k]
+    return pieces, found
 
 
 def _sorted_best(scores: Any, pieces: Any, count: int) -> tuple[Any, Any]:
