@@ -238,6 +238,26 @@ def test_options_that_cannot_be_meant_are_wrong_use(recipe, tmp_path, capsys):
     assert train("--recipe", tmp_path / "none.json") == 2
     assert train("--recipe", recipe(), "--run", tmp_path / "run", "--warm") == 2
     assert "--warm: " in capsys.readouterr().err
+    assert train("--recipe", recipe(), "--fresh", "--from", tmp_path) == 2
+    assert "--from starts from a model, --fresh from none" in capsys.readouterr().err
+    assert train("--recipe", recipe(), "--run", tmp_path / "run", "--from", tmp_path) == 2
+    assert f"--from {tmp_path}: " in capsys.readouterr().err
+
+
+def test_a_run_starts_from_the_model_of_another_run(recipe, tmp_path, capsys):
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert train("--recipe", recipe(steps=2), "--run", first, "--dev-lines", "0") == 0
+    model = first / "model"
+    made = recipe(steps=1, rate=0.0)
+    assert train("--recipe", made, "--run", second, "--dev-lines", "0", "--from", model) == 0
+    assert "starts from the weights of" in capsys.readouterr().err
+    one, other = load_translator(model), load_translator(second / "model")
+    assert one.score("The cat sees 3 dogs.", "Le chat", "fr") == pytest.approx(
+        other.score("The cat sees 3 dogs.", "Le chat", "fr"), abs=1e-3
+    )
+    bigger = recipe(width=32)
+    assert train("--recipe", bigger, "--run", tmp_path / "third", "--from", model) == 2
+    assert "other sizes or languages than the recipe" in capsys.readouterr().err
 
 
 def test_a_missing_torch_names_the_pip_command(recipe, tmp_path):

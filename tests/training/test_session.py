@@ -56,7 +56,7 @@ def warm(small_recipe, tmp_path):
 def test_a_warm_start_begins_with_the_model_s_weights(small_recipe, tmp_path, warm):
     lines = []
     trainer, vocabulary = open_run(small_recipe(), tmp_path / "run", warm=warm, say=lines.append)
-    assert any("starts from the weights of the bundled model" in line for line in lines)
+    assert any("starts from the weights of a trained model" in line for line in lines)
     assert vocabulary is warm[0]
     held = flatten(warm[2])
     for name, array in flatten(trainer.weights()).items():

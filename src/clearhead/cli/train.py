@@ -54,6 +54,10 @@ __all__ = ["command"]
     "[default: --warm where its sizes are the recipe's]",
 )  # fmt: skip
 @click.option(
+    "--from", "source", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Without a checkpoint, start from the weights and the pieces of this model folder.",
+)  # fmt: skip
+@click.option(
     "--pack", type=click.Path(path_type=Path),
     help="Train no more: write the best checkpoint, or the newest, as a model folder.",
 )  # fmt: skip
@@ -70,6 +74,7 @@ def command(
     every: float,
     dev_lines: int,
     warm: bool | None,
+    source: Path | None,
     pack: Path | None,
     unaveraged: bool,
 ) -> int:
@@ -90,6 +95,8 @@ def command(
     folder = folder or default_folder()
     if unaveraged and not pack:
         raise click.UsageError("--unaveraged says what --pack writes; give --pack too")
+    if source and warm is False:
+        raise click.UsageError("--from starts from a model, --fresh from none; give one of them")
     if pack:
         return _pack(folder, pack, not unaveraged)
     recipe = Recipe.read(recipe_path)
@@ -105,8 +112,9 @@ def command(
     with joined() as processes, contextlib.ExitStack() as stack:
         processes.from_first(lambda: stack.enter_context(_ready(recipe, folder, dev_lines)))
         trainer = _trained(
-            processes, recipe, folder, _device(device), _warm(recipe, warm), every, dev_lines
-        )
+            processes, recipe, folder, _device(device), _warm(recipe, warm, source), every,
+            dev_lines,
+        )  # fmt: skip
         if not processes.first:
             return INTERRUPTED if trainer.stopped else 0
     if trainer.stopped:
@@ -214,23 +222,26 @@ def _nothing(line: str) -> None:
     """Says nothing: the first process speaks for all."""
 
 
-def _warm(recipe: Recipe, wanted: bool | None) -> Any:
-    """The bundled model to start from, or None."""
+def _warm(recipe: Recipe, wanted: bool | None, source: Path | None) -> Any:
+    """The model to start from, the bundled one or that of a folder, or None."""
     from clearhead.model.translator import load_translator
     from clearhead.training.session import fits
 
     if wanted is False:
         return None
+    asked = f"--from {source}" if source else "--warm" if wanted else ""
     try:
-        model = load_translator()
+        model = load_translator(source)
     except ModelError as error:
-        if wanted:
-            raise click.UsageError(f"--warm: {error}") from None
+        if asked:
+            raise click.UsageError(f"{asked}: {error}") from None
         return None
     if fits(recipe, model.config):
         return model.vocabulary, model.config, model.weights
-    if wanted:
-        raise click.UsageError("--warm: the bundled model has other sizes than the recipe")
+    if asked:
+        raise click.UsageError(
+            f"{asked}: the model has other sizes or languages than the recipe; --fresh starts anew"
+        )
     return None
 
 

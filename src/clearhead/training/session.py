@@ -113,7 +113,7 @@ def _start(
 ) -> Model:
     """Vocabulary, config and weights of a run without a checkpoint."""
     if warm:
-        say("no checkpoint: starts from the weights of the bundled model (--fresh starts anew)")
+        say("no checkpoint: starts from the weights of a trained model (--fresh starts anew)")
         config, held = _warm_config(recipe, warm[1]), flatten(warm[2])
         # In the order of a fresh start, whatever order the file had.
         names = [*flatten(random_weights(config)), *(n for n in held if n.startswith("source."))]
