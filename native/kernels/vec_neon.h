@@ -83,6 +83,10 @@ struct Vec<float> {
         vst1_u16(p, vshrn_n_u32(vbslq_u32(equal(x, x), rounded, nan), 16));
     }
 
+    static CLEARHEAD_INLINE Reg fold(const Reg* r) {
+        return vpaddq_f32(vpaddq_f32(r[0], r[1]), vpaddq_f32(r[2], r[3]));
+    }
+
     static CLEARHEAD_INLINE void transpose(Reg* r) {
         const float64x2_t a = vreinterpretq_f64_f32(vtrn1q_f32(r[0], r[1]));
         const float64x2_t b = vreinterpretq_f64_f32(vtrn2q_f32(r[0], r[1]));
@@ -143,6 +147,7 @@ struct Vec<double> {
         return vreinterpretq_f64_u64(vorrq_u64(part, vdupq_n_u64(0x3ff0000000000000)));
     }
 
+    static CLEARHEAD_INLINE Reg fold(const Reg* r) { return vpaddq_f64(r[0], r[1]); }
     static CLEARHEAD_INLINE void transpose(Reg* r) {
         const Reg first = vtrn1q_f64(r[0], r[1]);
         r[1] = vtrn2q_f64(r[0], r[1]);

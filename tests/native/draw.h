@@ -62,8 +62,9 @@ struct Case {
             r.batch *= r.batch_shape[axis] = 1 + random_.below(2);
         r.key_heads = 1 + random_.below(2);
         r.heads = r.key_heads * (1 + random_.below(3));
-        r.queries = random_.of(lengths);
-        r.keys = random_.of(lengths);
+        const bool decoding = random_.chance(0.15);  // a few queries beside many keys
+        r.queries = decoding ? 1 + random_.below(4) : random_.of(lengths);
+        r.keys = decoding ? 500 + random_.below(2000) : random_.of(lengths);
         r.d_k = random_.of(widths);
         r.d_v = random_.of(widths);
         const double usual = 1 / std::sqrt(static_cast<double>(r.d_k));

@@ -119,6 +119,9 @@ struct Words {
         for (int i = 0; i < L; ++i) r[i] = V::load(square[i]);
         V::transpose(r);
         for (int i = 0; i < L; ++i) each("transpose", r[i], [&](int j) { return square[j][i]; });
+        for (int i = 0; i < L; ++i) r[i] = V::load(square[i]);
+        if constexpr (requires { V::fold(r); })
+            each("fold", V::fold(r), [&](int i) { return (i * L + (L - 1) / T(2)) * L; });
         for (int i = 0; i < L; ++i) {
             sum += a[i];
             size += a[i] < 0 ? -a[i] : a[i];
