@@ -193,8 +193,10 @@ def readable(x: Array) -> Array:
     address; a torch tensor may carry its sign as a flag. Anything else comes back as it is.
     """
     if isinstance(x, np.ndarray):
-        size = x.itemsize
-        if not x.flags.aligned or any(stride % size for stride in x.strides):
+        steps = 0
+        for stride in x.strides:  # sizes are powers of two: one remainder for all of them
+            steps |= stride
+        if steps % x.itemsize or not x.flags.aligned:
             return np.ascontiguousarray(x).reshape(x.shape)
         return x
     return x.resolve_neg() if x.is_neg() else x
