@@ -74,6 +74,8 @@ void run_part(const Request& r, const Task& task, const Part& part, const Normal
     const int64_t first = larger(b.low_min, part.begin);
     const int64_t last = smaller(b.high_max, part.end - 1);
     if (first <= last) {
+        // Lanes without a query are computed along: they hold numbers, whatever these are.
+        std::memset(tile.s, 0, kKeysPerTile * kRowsPerBlock * sizeof(T));
         read_queries<Singles<T>>(b, r, query_factor<T>(r), w.line);
         const int64_t head = task.first_head / (r.heads / r.key_heads);
         const auto key_rows = keys_of<Singles<T>>(r, sample, head, w.keys);

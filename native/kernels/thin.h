@@ -90,8 +90,15 @@ void score_rows(const Stream<T>& k, const T* q, int64_t width, int rows, int64_t
         }
         T scores[L];
         V::store(scores, fold<T>(sum));
+        T* to = s + j * kRowsPerBlock;
+        if (rows == R && j + P <= keys) {
+#pragma GCC unroll 16
+            for (int p = 0; p < P; ++p)
+                std::memcpy(to + p * kRowsPerBlock, scores + p * R, R * sizeof(T));
+            continue;
+        }
         for (int p = 0; p < P && j + p < keys; ++p)
-            for (int i = 0; i < rows; ++i) s[(j + p) * kRowsPerBlock + i] = scores[p * R + i];
+            for (int i = 0; i < rows; ++i) to[p * kRowsPerBlock + i] = scores[p * R + i];
     }
 }
 
@@ -120,15 +127,11 @@ void score_run(const Stream<T>& k, const T* q, int64_t width, int rows, int64_t 
     }
 }
 
-// The scores of the queries of `lanes` that see anything; those of the others are 0.
+// The scores of the queries of `lanes` that see anything; s of the other lanes stays as it is.
 template <class T>
 void score_thin(const Block<T>& b, Lanes lanes, const Stream<T>& k, int64_t d, int64_t keys, T* s,
                 const Stream<T>& ahead) {
-    using V = Vec<T>;
-    for (int64_t j = 0; j < keys; ++j)
-        for (int at = lanes.begin; at < lanes.end; at += V::kLanes)
-            V::store(s + j * kRowsPerBlock + at, V::zero());
-    const int64_t width = round_up(d, V::kLanes);
+    const int64_t width = round_up(d, Vec<T>::kLanes);
     const int end = lanes.begin + queries_in(b, lanes);
     for (int lane = lanes.begin; lane < end;) {
         int next = lane;

@@ -38,6 +38,7 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
         score_tile<P>(k, stride, b.q + at, steps, tile.keys, (tile.lanes.end - at) / Vec<T>::kLanes,
                       query_factor<T>(r), tile.s + at, tile.largest + at);
     } else if constexpr (P::kStep == 1) {  // of thin blocks all numbers are read as T
+        std::memset(tile.s, 0, static_cast<size_t>(tile.keys * kRowsPerBlock) * sizeof(T));
         const Stream<T> keys{reinterpret_cast<const char*>(k), kind_of<T>(), stride, 0};
         score_thin(b, tile.lanes, keys, r.d_k, tile.keys, tile.s, keys);
     }
