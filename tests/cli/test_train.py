@@ -272,13 +272,14 @@ def test_a_missing_torch_names_the_pip_command(recipe, tmp_path):
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_the_recipe_of_the_bundled_model_can_be_read():
+@pytest.mark.parametrize("name", ["recipe-first.json", "recipe.json"])
+def test_the_recipes_of_the_bundled_model_can_be_read(name):
     from pathlib import Path
 
     from clearhead.training.recipe import Recipe
 
     root = Path(__file__).parents[2]
-    recipe = Recipe.read(root / "corpus" / "recipe.json")
+    recipe = Recipe.read(root / "corpus" / name)
     files = [path for paths in recipe.pairs.values() for path in paths]
     for path in [*files, *recipe.dev.values(), recipe.antecedents]:
         assert (root / path).is_file()
