@@ -249,3 +249,15 @@ def test_a_translation_is_plain_data(translator):
         (c.score for c in found.candidates if c.finished), reverse=True
     )
     assert repr(translator) == f"Translator(to=fr|de, {translator.config.vocabulary} pieces)"
+
+
+@pytest.mark.parametrize("least", [1025, 10**20])
+def test_a_least_length_that_no_translation_needs_is_refused(translator, least):
+    with pytest.raises(ArgumentError, match=r"min_length: found .* from 0 to 1024"):
+        translator.translate("the cat", min_length=least)
+
+
+@pytest.mark.parametrize("count", [0, 65, "3", 2.0, True])
+def test_a_count_of_alternatives_is_a_whole_number(translator, count):
+    with pytest.raises(ArgumentError, match=r"count: found .* wanted a whole number from 1 to 64"):
+        translator.alternatives("the cat", "le chat", 0, count=count)

@@ -31,6 +31,7 @@ def test_the_rate_grows_stays_and_falls_in_straight_lines():
     [
         ({"steps": 0}, "steps is 0; wanted a whole number of at least 1"),
         ({"steps": "many"}, "steps is 'many'"),
+        ({"dev": {"de": "dev.tsv"}}, r"dev is \['de'\]; wanted languages of pairs, fr"),
         ({"width": True}, "width is True"),
         ({"width": 10**30}, "width is 1000"),
         ({"smoothing": 2}, "smoothing is 2; wanted a number from 0 to 1"),

@@ -57,8 +57,8 @@ _SEARCH: tuple[tuple[str, click.ParamType[Any], str], ...] = (
         click.FloatRange(0, 10),
         "Compare log-probability / length^N; 0: no length.",
     ),
-    ("min-length", click.IntRange(0), "At least N pieces."),
-    ("max-length", click.IntRange(1), "At most N pieces; what has not ended is cut there."),
+    ("min-length", click.IntRange(0, 1024), "At least N pieces."),
+    ("max-length", click.IntRange(1, 2**31), "At most N pieces; what has not ended is cut there."),
 )
 
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from clearhead.errors import ArgumentError
 from clearhead.model.numbers import Digits
 
-__all__ = ["WIDEST", "Hypothesis", "Pieces", "Search"]
+__all__ = ["LONGEST_LEAST", "WIDEST", "Hypothesis", "Pieces", "Search"]
 
 WIDEST = 64
 """Hypotheses of a sentence at most: a wider search takes long and finds worse translations."""
+
+LONGEST_LEAST = 1024
+"""The greatest least length: twice what the longest source has, in pieces."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Search:
             in both (Wu et al. 2016, section 7, without the 5); 0 compares log-probabilities, which
             prefers short text. 1.4 was the best of 0.6 to 1.6 on ``tatoeba-own-dev``, French and
             German together.
-        min_length: pieces before the end may be chosen.
+        min_length: pieces before the end may be chosen, at most 1024.
         max_length: pieces at most; None is half as many again as the source has, and sixteen.
         no_repeat: so many pieces in a row stand nowhere twice; 0 lets anything repeat. A number of
             the source is written to its end all the same.
@@ -98,8 +101,8 @@ class Search:
         for name, least, most in (
             ("beam", 1, WIDEST),
             ("n_best", 1, WIDEST),
-            ("min_length", 0, None),
-            ("max_length", 1, None),
+            ("min_length", 0, LONGEST_LEAST),
+            ("max_length", 1, 2**31),
             ("no_repeat", 0, None),
             ("batch", 1, None),
             ("workers", 1, None),

@@ -225,8 +225,8 @@ class Translator(TextModel):
             [True, True]
         """
         texts = checked_texts([source], "source"), checked_texts([translation], "translation")
-        if not 1 <= count <= WIDEST:
-            raise ArgumentError(f"count: found {count!r}; wanted a number from 1 to {WIDEST}")
+        if type(count) is not int or not 1 <= count <= WIDEST:
+            raise ArgumentError(f"count: found {count!r}; wanted a whole number from 1 to {WIDEST}")
         how = checked_options(options)
         with attention_on_one_thread():
             return find_alternatives(self, texts[0][0], texts[1][0], word, to, count, how)

@@ -91,6 +91,8 @@ class Recipe:
             _number(self, name, 1e6)
         _files("pairs", self.pairs)
         _files("dev", self.dev)
+        if strange := sorted(set(self.dev) - set(self.pairs)):
+            raise _odd("dev", strange, f"languages of pairs, {', '.join(self.pairs)}")
         if self.patience and not self.dev:
             raise _odd("patience", self.patience, "0 where dev names no files to score")
         if self.antecedents is not None and not isinstance(self.antecedents, str):

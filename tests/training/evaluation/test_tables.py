@@ -15,6 +15,9 @@ def test_a_table_has_a_value_for_every_column(tmp_path):
     (tmp_path / "t.tsv").write_text("en\tfr\na\tb\tc\n")
     with pytest.raises(ArgumentError, match="line 2: found 3 columns; wanted 2"):
         read_table(tmp_path / "t.tsv")
+    (tmp_path / "t.tsv").write_text("en\tfr\n")
+    with pytest.raises(ArgumentError, match="names columns and has no rows"):
+        read_table(tmp_path / "t.tsv")
 
 
 def test_a_mark_of_byte_order_and_line_ends_of_two_characters_are_no_text(tmp_path):

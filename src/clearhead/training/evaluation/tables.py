@@ -24,7 +24,7 @@ def read_table(path: str | Path) -> list[dict[str, str]]:
     """The rows of a TSV(.gz) file whose first line names the columns.
 
     Raises:
-        ArgumentError: the file is empty, or a row has another number of columns.
+        ArgumentError: the file is empty or has no rows, or a row has another number of columns.
     """
     lines = read_lines(path)
     if not lines:
@@ -38,6 +38,8 @@ def read_table(path: str | Path) -> list[dict[str, str]]:
                 f"{path}, line {number}: found {len(columns)} columns; wanted {len(names)}"
             )
         rows.append(dict(zip(names, columns, strict=True)))
+    if not rows:
+        raise ArgumentError(f"{path} names columns and has no rows; wanted one row at least")
     return rows
 
 
