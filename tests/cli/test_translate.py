@@ -170,4 +170,10 @@ def test_a_translation_without_the_word_says_so_and_the_lines_go_on(command, fol
     )
     assert found.status == 0
     assert [line.split("\t")[0] for line in found.out.splitlines()] == ["1", "2"]
-    assert "line 2: word: found 'nowhere'; the sentence has" in found.err
+    assert "line 2: --alternatives: found 'nowhere'; the translation has" in found.err
+
+
+def test_a_dash_stands_for_standard_input(command, folder):
+    found = command("translate", "-", "--model", folder, stdin=b"It ran.\n\n")
+    assert found.status == 0
+    assert found.out == command("translate", "--model", folder, stdin=b"It ran.\n\n").out

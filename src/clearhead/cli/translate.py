@@ -73,6 +73,8 @@ def command(
     from clearhead.model.translator import load_translator
 
     how = {name: value for name, value in options.items() if value is not None}
+    if sentences == ("-",):  # as of look: what stdin holds
+        sentences = ()
     listed = "n_best" in how
     translator = load_translator(folder)
     language = to or translator.config.languages[0]
@@ -132,7 +134,8 @@ def _others(
         at = Words(translation.text, ()).find(word)[0]
         return translator.alternatives(translation.source, translation.text, at, language, **how)
     except ArgumentError as error:
-        say(f"{where}{error}")
+        told = str(error).removeprefix("word: ").replace("; the sentence", "; the translation")
+        say(f"{where}--alternatives: {told}")
         return []
 
 
