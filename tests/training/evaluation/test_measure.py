@@ -114,7 +114,7 @@ def test_progress_is_told_by_name_and_size(translator, write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("en\tfr\n", "has the columns of no rows; wanted en and one of fr"),
+        ("en\tfr\n", "names columns and has no rows; wanted one row at least"),
         ("en\tit\na\tb\n", "has the columns en, it; wanted en and one of fr, or en and antecedent"),
         ("fr\tfr_contrast\na\tb\n", "has the columns fr, fr_contrast; wanted en and"),
     ],
