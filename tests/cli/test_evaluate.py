@@ -139,7 +139,7 @@ def test_pages_are_written_from_the_model_or_from_figures(model, text, tmp_path,
         ("", "is empty"),
         ("en\tfr\nonly one\n", "line 2: found 1 columns; wanted 2"),
         ("english\tfrench\na\tb\n", "has the columns english, french; wanted en and one of fr"),
-        ("en\tfr\n", "of no rows"),
+        ("en\tfr\n", "has no rows"),
     ],
 )
 def test_files_that_say_nothing_are_wrong_use(tmp_path, model, capsys, content, message):
