@@ -240,6 +240,8 @@ def test_options_that_cannot_be_meant_are_wrong_use(recipe, tmp_path, capsys):
     assert "--warm: " in capsys.readouterr().err
     assert train("--recipe", recipe(), "--fresh", "--from", tmp_path) == 2
     assert "--from starts from a model, --fresh from none" in capsys.readouterr().err
+    assert train("--recipe", recipe(), "--warm", "--from", tmp_path) == 2
+    assert "--from starts from a model, --warm from the bundled" in capsys.readouterr().err
     assert train("--recipe", recipe(), "--run", tmp_path / "run", "--from", tmp_path) == 2
     assert f"--from {tmp_path}: " in capsys.readouterr().err
 

@@ -93,3 +93,17 @@ def test_fresh_weights_have_the_shapes_that_files_are_checked_for(config):
     assert {name: leaf.shape for name, leaf in fresh.items()} == weight_shapes(config)
     assert {leaf.dtype for leaf in fresh.values()} == {np.dtype(np.float32)}
     assert not fresh["encoder.0.attention.w_o"].any()
+
+
+def test_training_may_drop_what_enters_and_what_every_sub_layer_adds(weights, config, ids):
+    calls = []
+
+    def drop(x):
+        calls.append(x.shape)
+        return x * 0
+
+    states = encode_states(weights, config, ids, LENGTHS, drop=drop)
+    assert len(calls) == 1 + 2 * config.encoder_layers
+    assert not np.any(states[-1])  # nothing is left that was not handed to drop
+    decode(weights, config, ids, states[-1], LENGTHS, drop=drop)
+    assert len(calls) == 2 + 2 * config.encoder_layers + 3 * config.decoder_layers

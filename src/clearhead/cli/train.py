@@ -95,8 +95,9 @@ def command(
     folder = folder or default_folder()
     if unaveraged and not pack:
         raise click.UsageError("--unaveraged says what --pack writes; give --pack too")
-    if source and warm is False:
-        raise click.UsageError("--from starts from a model, --fresh from none; give one of them")
+    if source and warm is not None:
+        other = "--warm from the bundled one" if warm else "--fresh from none"
+        raise click.UsageError(f"--from starts from a model, {other}; give one of them")
     if pack:
         return _pack(folder, pack, not unaveraged)
     recipe = Recipe.read(recipe_path)
