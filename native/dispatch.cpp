@@ -1,6 +1,8 @@
 #include "dispatch.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -10,9 +12,13 @@ namespace {
 struct Isa {
     const char* name;
     const Kernels* kernels;
-    bool runs_here;
+    bool (*runs_here)();
     bool pays;  // whether it is taken where nothing is forced
 };
+
+[[maybe_unused]] bool always() {
+    return true;
+}
 
 [[maybe_unused]] bool has_avx2() {
 #if defined(__x86_64__)
@@ -54,40 +60,64 @@ struct Isa {
 // Best first.
 const Isa kIsas[] = {
 #if defined(CLEARHEAD_HAS_avx512bf16)
-    {"avx512bf16", avx512bf16::kernels, has_avx512bf16(), fast_avx512bf16()},
+    {"avx512bf16", avx512bf16::kernels, has_avx512bf16, fast_avx512bf16()},
 #endif
 #if defined(CLEARHEAD_HAS_avx512)
-    {"avx512", avx512::kernels, has_avx512(), true},
+    {"avx512", avx512::kernels, has_avx512, true},
 #endif
 #if defined(CLEARHEAD_HAS_avx2)
-    {"avx2", avx2::kernels, has_avx2(), true},
+    {"avx2", avx2::kernels, has_avx2, true},
 #endif
 #if defined(CLEARHEAD_HAS_neon)
-    {"neon", neon::kernels, true, true},  // part of AArch64
+    {"neon", neon::kernels, always, true},  // part of AArch64
 #endif
-    {"baseline", baseline::kernels, true, true},
+    {"baseline", baseline::kernels, always, true},
 };
 
-const Isa& choose() {
+// The instruction set that runs, and its tables with what they leave out filled in.
+struct Chosen {
+    const Isa* isa;
+    Kernels kernels[3];
+
+    explicit Chosen(const Isa* of) : isa(of), kernels{} {
+        for (; of != std::end(kIsas); ++of)
+            for (int kind = 0; kind < 3; ++kind) complete(kernels + kind, of->kernels + kind);
+    }
+
+    // A table is nothing but pointers to functions.
+    static void complete(Kernels* to, const Kernels* from) {
+        using Function = void (*)();
+        constexpr size_t count = sizeof(Kernels) / sizeof(Function);
+        static_assert(sizeof(Kernels) == count * sizeof(Function));
+        Function filled[count], others[count];
+        std::memcpy(filled, to, sizeof filled);
+        std::memcpy(others, from, sizeof others);
+        for (size_t i = 0; i < count; ++i)
+            if (!filled[i]) filled[i] = others[i];
+        std::memcpy(to, filled, sizeof filled);
+    }
+};
+
+const Isa* choose() {
     const char* forced = std::getenv("CLEARHEAD_ISA");
     for (const Isa& isa : kIsas) {
         if (forced && *forced) {
             if (std::string(forced) != isa.name) continue;
-            if (!isa.runs_here)
+            if (!isa.runs_here())
                 throw std::runtime_error("CLEARHEAD_ISA: found " + std::string(forced) +
                                          ", which this processor cannot run; unset it, or choose "
                                          "baseline");
-            return isa;
+            return &isa;
         }
-        if (isa.runs_here && isa.pays) return isa;
+        if (isa.pays && isa.runs_here()) return &isa;
     }
     throw std::runtime_error("CLEARHEAD_ISA: found '" + std::string(forced) +
                              "'; this build holds " + isas_built() + "; unset it, or choose one");
 }
 
-const Isa& chosen() {
-    static const Isa& isa = choose();  // again at the next call if it throws
-    return isa;
+const Chosen& chosen() {
+    static const Chosen chosen(choose());  // again at the next call if it throws
+    return chosen;
 }
 
 }  // namespace
@@ -97,7 +127,7 @@ const Kernels& kernels_for(Kind kind) {
 }
 
 const char* isa() {
-    return chosen().name;
+    return chosen().isa->name;
 }
 
 const char* isas_built() {

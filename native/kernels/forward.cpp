@@ -80,7 +80,7 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
         const int64_t head = task.first_head / (r.heads / r.key_heads);
         const auto keys = keys_of<P>(r, sample, head, w.keys);
         Values<P> values(r, sample, head, w.values);
-        first = first / P::kStep * P::kStep;
+        first = first / P::kWhole * P::kWhole;
         for (int64_t at = first / kKeysPerTile * kKeysPerTile; at <= last; at += kKeysPerTile) {
             const int64_t begin = larger(at, first);
             const int64_t end = smaller(at + kKeysPerTile, last + 1);
@@ -95,8 +95,8 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
                     score_block<P>(w.tile, *b, r, k + (w.tile.begin - begin) * k_stride, k_stride);
                 };
                 if (!fill<P>(w.tile, *b, r, sample, begin, end, score)) continue;
-                const int64_t steps = (w.tile.begin - begin) / P::kStep;
-                see_tile<P, entropy>(w, *b, r, sample, values, v + steps * v_stride, v_stride);
+                const int64_t skipped = values.offset(w.tile.begin - begin, v_stride);
+                see_tile<P, entropy>(w, *b, r, sample, values, v + skipped, v_stride);
             }
         }
     }
@@ -106,16 +106,13 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
 }  // namespace
 
 // Plain functions, since an instance of a template would be a weak symbol.
+#if !defined(CLEARHEAD_BFLOAT16_ALONE)
 size_t forward_scratch_float(const Request& r, int64_t rows) {
     return Work<Singles<float>>(r, rows, nullptr).arena.used;
 }
 size_t forward_scratch_double(const Request& r, int64_t rows) {
     return Work<Singles<double>>(r, rows, nullptr).arena.used;
 }
-size_t forward_scratch_bfloat(const Request& r, int64_t rows) {
-    return Work<BFloats>(r, rows, nullptr).arena.used;
-}
-
 void forward_float(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     using P = Singles<float>;
     (r.observe.entropy ? run_task<P, true> : run_task<P, false>)(r, task, n, scratch);
@@ -123,6 +120,11 @@ void forward_float(const Request& r, const Task& task, const Normalisers& n, voi
 void forward_double(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     using P = Singles<double>;
     (r.observe.entropy ? run_task<P, true> : run_task<P, false>)(r, task, n, scratch);
+}
+#endif
+
+size_t forward_scratch_bfloat(const Request& r, int64_t rows) {
+    return Work<BFloats>(r, rows, nullptr).arena.used;
 }
 void forward_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     using P = BFloats;

@@ -23,6 +23,7 @@ struct Singles {
     using Entry = T;
     using Reg = typename Vec<T>::Reg;
     static constexpr int kStep = 1;          // entries that a step takes
+    static constexpr int64_t kWhole = 1;     // keys that stay together where a tile is cut
     static constexpr int64_t kStretch = 32;  // steps that are summed in one go
 
     static CLEARHEAD_INLINE Reg all(const T* entry) { return Vec<T>::all(*entry); }
@@ -39,6 +40,7 @@ struct Pairs {
     using Entry = uint16_t;
     using Reg = typename Vec<T>::Reg;
     static constexpr int kStep = 2;
+    static constexpr int64_t kWhole = 2;
     static constexpr int64_t kStretch = 64;
 
     static CLEARHEAD_INLINE Reg all(const uint16_t* pair) {

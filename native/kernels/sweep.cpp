@@ -243,6 +243,7 @@ void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const 
 
 }  // namespace
 
+#if !defined(CLEARHEAD_BFLOAT16_ALONE)
 size_t sweep_scratch_float(const Request& r) {
     return Sweep<Singles<float>>(r, nullptr).arena.used;
 }
@@ -264,6 +265,7 @@ void sweep_rows_double(const Request& r, const Task& task, const Normalisers& n,
                        const int64_t* list, void* out, int64_t rows, void* scratch) {
     sweep_rows<Singles<double>>(r, task, n, list, out, rows, scratch);
 }
+#endif
 
 size_t sweep_scratch_bfloat(const Request& r) {
     return static_cast<size_t>(larger(Sweep<BFloats>(r, nullptr).arena.used,

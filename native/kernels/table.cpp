@@ -4,10 +4,15 @@
 namespace clearhead::CLEARHEAD_ISA {
 
 const Kernels kernels[3] = {
+#if defined(CLEARHEAD_BFLOAT16_ALONE)
+    {},
+    {},
+#else
     {forward_scratch_float, thin_scratch_float, sweep_scratch_float, sums_size_float, forward_float,
      thin_float, join_float, sweep_keys_float, sweep_rows_float},
     {forward_scratch_double, thin_scratch_double, sweep_scratch_double, sums_size_double,
      forward_double, thin_double, join_double, sweep_keys_double, sweep_rows_double},
+#endif
     {forward_scratch_bfloat, thin_scratch_float, sweep_scratch_bfloat, sums_size_float,
      forward_bfloat, thin_float, join_float, sweep_keys_bfloat, sweep_rows_bfloat},
 };

@@ -56,7 +56,8 @@ constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin 
 constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
 
 // Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and
-// float16, 1 for double, 2 for bfloat16.
+// float16, 1 for double, 2 for bfloat16. What one leaves out (nullptr) is that of the next one in
+// dispatch.cpp: those that only multiply bfloat16 in another way have nothing else.
 namespace baseline {
 extern const Kernels kernels[3];
 }

@@ -53,7 +53,7 @@ Rows<typename P::Entry> keys_of(const Request& r, int64_t sample, int64_t head, 
 
 // Fills the tile for keys [begin, end); `score()` makes its scores once it is clear which are
 // wanted. False where no query of the block may look at any of them: nothing was read then but the
-// mask. The tile holds whole steps from `begin`, so it may have a key at either end that nobody
+// mask. The tile is cut to whole steps from `begin`, so it may have keys at either end that nobody
 // sees.
 template <class P, class Score, class T = typename P::Sum>
 bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, int64_t begin, int64_t end,
@@ -65,8 +65,8 @@ bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, int64_t 
         low = smaller(low, b.reach[c].low_min);
         high = larger(high, b.reach[c].high_max);
     }
-    const int64_t from = begin + larger(0, low - begin) / P::kStep * P::kStep;
-    const int64_t to = smaller(end, begin + round_up(high + 1 - begin, P::kStep));
+    const int64_t from = begin + larger(0, low - begin) / P::kWhole * P::kWhole;
+    const int64_t to = smaller(end, begin + round_up(high + 1 - begin, P::kWhole));
     tile.begin = from;
     tile.keys = to - from;
     const Seen allowed = class_of_allowed(r, b, lanes, sample, from, to);

@@ -25,6 +25,8 @@ struct Values {
     const T* tile(int64_t begin, int64_t end, int64_t* stride) {
         return rows.tile(begin, end, stride);
     }
+    // From the first key of a tile to another one.
+    static int64_t offset(int64_t keys, int64_t stride) { return keys * stride; }
     // Whether the values of a part of the tile, or all of it, are finite.
     bool finite(const T* part, int64_t stride, int64_t keys) const {
         return all_finite<P>(part, stride, keys, rows.padded);
@@ -63,6 +65,7 @@ struct Values<Pairs<T>> {
         }
         return woven;
     }
+    static int64_t offset(int64_t keys, int64_t stride) { return keys / 2 * stride; }
     bool finite(const uint16_t*, int64_t stride, int64_t) {
         if (known < 0) known = all_finite<Pairs<T>>(woven, stride, keys, rows.padded);
         return known;
