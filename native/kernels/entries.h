@@ -15,10 +15,12 @@ void forward_bfloat(const Request&, const Task&, const Normalisers&, void*);
 
 size_t thin_scratch_float(const Request&);
 size_t thin_scratch_double(const Request&);
+size_t thin_scratch_bfloat(const Request&);
 size_t sums_size_float(const Request&);
 size_t sums_size_double(const Request&);
 void thin_float(const Request&, const Task&, const Part&, const Normalisers&, void*);
 void thin_double(const Request&, const Task&, const Part&, const Normalisers&, void*);
+void thin_bfloat(const Request&, const Task&, const Part&, const Normalisers&, void*);
 void join_float(const Request&, const Task&, void*, int64_t, const Normalisers&, void*);
 void join_double(const Request&, const Task&, void*, int64_t, const Normalisers&, void*);
 

@@ -268,18 +268,14 @@ void sweep_rows_double(const Request& r, const Task& task, const Normalisers& n,
 #endif
 
 size_t sweep_scratch_bfloat(const Request& r) {
-    return static_cast<size_t>(larger(Sweep<BFloats>(r, nullptr).arena.used,
-                                      Sweep<Singles<float>>(r, nullptr).arena.used));
+    return Sweep<BFloats>(r, nullptr).arena.used;
 }
 void sweep_keys_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    using T = Singles<float>;  // as the first pass has read what is thin
-    (is_thin(r, task.sample) ? sweep_keys<T> : sweep_keys<BFloats>)(r, task, n, scratch);
+    sweep_keys<BFloats>(r, task, n, scratch);
 }
 void sweep_rows_bfloat(const Request& r, const Task& task, const Normalisers& n,
                        const int64_t* list, void* out, int64_t rows, void* scratch) {
-    using T = Singles<float>;
-    (is_thin(r, task.sample) ? sweep_rows<T> : sweep_rows<BFloats>)(r, task, n, list, out, rows,
-                                                                    scratch);
+    sweep_rows<BFloats>(r, task, n, list, out, rows, scratch);
 }
 
 }  // namespace clearhead::CLEARHEAD_ISA

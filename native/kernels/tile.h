@@ -14,7 +14,8 @@ struct Tile {
     int64_t begin, keys;  // the range of keys, cut to what the block reaches
     Lanes lanes;          // the queries that have to do with it; nothing else of it is written
     Seen seen;
-    bool bytes;  // whether `visible` holds the mask
+    bool bytes;          // whether `visible` holds the mask
+    bool spread = true;  // whether s holds the scores: thin blocks keep what nobody edits elsewhere
     int panels;
     T *s, *largest, *bias;  // scratch: [keys][64], [panels][64], [keys][64]
     uint8_t* visible;       // scratch: [keys][64]
@@ -37,10 +38,13 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
         const int64_t steps = (r.d_k + P::kStep - 1) / P::kStep;
         score_tile<P>(k, stride, b.q + at, steps, tile.keys, (tile.lanes.end - at) / Vec<T>::kLanes,
                       query_factor<T>(r), tile.s + at, tile.largest + at);
-    } else if constexpr (P::kStep == 1) {  // of thin blocks all numbers are read as T
+    } else {
         std::memset(tile.s, 0, static_cast<size_t>(tile.keys * kRowsPerBlock) * sizeof(T));
-        const Stream<T> keys{reinterpret_cast<const char*>(k), kind_of<T>(), stride, 0};
-        score_thin(b, tile.lanes, keys, r.d_k, tile.keys, tile.s, keys);
+        constexpr int64_t size = sizeof(typename P::Entry);
+        const Stream keys{reinterpret_cast<const char*>(k), kind_of<typename P::Entry>(),
+                          stride * size};
+        score_thin<P>(b, tile.lanes, keys, single_width<P>(r), tile.keys, query_factor<T>(r),
+                      tile.s);
     }
 }
 
@@ -93,7 +97,7 @@ bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, int64_t 
     } else {
         mask_band(b, lanes, from, tile.keys, tile.s);
     }
-    if (b.thin || edits_scores(r) || tile.seen != Seen::kAll)
+    if (tile.spread && (b.thin || edits_scores(r) || tile.seen != Seen::kAll))
         panel_maxima(tile.s + lanes.begin, tile.keys, (lanes.end - lanes.begin) / Vec<T>::kLanes,
                      tile.largest + lanes.begin);
     return true;

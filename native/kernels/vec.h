@@ -13,16 +13,20 @@
 //   scale2(p, n)              p * 2^n for a whole n; 0 where that falls below the normal range
 //   split(x, &e)              x = m * 2^e with m in [1, 2), for positive normal x
 //   sum                       over the lanes, always in the same order
+//   swap<n>                   lane i and lane i ^ n change places; n a power of 2 below kLanes
 //   transpose(r)              kLanes registers of kLanes numbers
 //   fold(r)                   the sums of kLanes registers, one per lane, all built alike; may be
 //                             left out: thin.h then builds it of transpose
 //   from_half from_bfloat to_half to_bfloat   16-bit kinds, kLanes numbers at a time (T = float)
 //   kPairs                    T = float: whether the machine multiplies pairs of bfloat16, and the
-//                             three words that follow are there. A pair is 32 bits, a lane of Reg.
+//                             six words that follow are there. A pair is 32 bits, a lane of Reg.
 //   dot2(a, b, c)             fma(a.low, b.low, fma(a.high, b.high, c)); numbers below the normal
 //                             range count as 0
 //   pair(low, high)           lane by lane, each rounded to bfloat16
 //   weave(low, high)          the pairs of two rows of bfloat16 in memory
+//   weave_wide(a, b, to)      the same for two registers of pairs each, into two, in an order of
+//   its in_order(r)               own; this turns sums of such registers into that of memory
+//   store_pairs<R>(to, p)     p[i][r], R numbers side by side, as pairs (p[2i][r], p[2i + 1][r])
 //
 // Each file below says this for one instruction set, in an anonymous namespace: a shared inline
 // function compiled for AVX-512 could become the copy that the linker keeps for every machine.

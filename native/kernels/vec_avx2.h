@@ -51,6 +51,13 @@ struct Vec<float> {
         const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
         return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
     }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        if constexpr (n == 4)
+            return _mm256_permute2f128_ps(a, a, 1);
+        else
+            return _mm256_permute_ps(a, n == 2 ? 0x4e : 0xb1);
+    }
     static CLEARHEAD_INLINE Reg round(Reg a) { return _mm256_round_ps(a, 0x08); }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) {
         const __m256i whole = _mm256_cvtps_epi32(n);
@@ -159,6 +166,13 @@ struct Vec<double> {
     static CLEARHEAD_INLINE double sum(Reg a) {
         const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
         return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        if constexpr (n == 2)
+            return _mm256_permute2f128_pd(a, a, 1);
+        else
+            return _mm256_permute_pd(a, 5);
     }
     static CLEARHEAD_INLINE Reg round(Reg a) { return _mm256_round_pd(a, 0x08); }
     // A whole number added to 1.5 * 2^52 stands in the low bits of the sum.

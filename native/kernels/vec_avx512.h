@@ -55,6 +55,13 @@ struct Vec<float> {
         const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
         return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
     }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        if constexpr (n >= 4)
+            return _mm512_shuffle_f32x4(a, a, n == 8 ? 0x4e : 0xb1);
+        else
+            return _mm512_permute_ps(a, n == 2 ? 0x4e : 0xb1);
+    }
     static CLEARHEAD_INLINE Reg round(Reg a) { return _mm512_roundscale_ps(a, 0x08); }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) { return _mm512_scalef_ps(p, n); }
     static CLEARHEAD_INLINE Reg split(Reg x, Reg* e) {
@@ -89,6 +96,30 @@ struct Vec<float> {
     static CLEARHEAD_INLINE void to_bfloat(uint16_t* p, Reg x) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+    }
+
+    // Two registers at once: 4 columns of 8 in one, 4 in the other.
+    static CLEARHEAD_INLINE void weave_wide(Reg a, Reg b, Reg* to) {
+        const __m512i x = _mm512_castps_si512(a), y = _mm512_castps_si512(b);
+        to[0] = _mm512_castsi512_ps(_mm512_unpacklo_epi16(x, y));
+        to[1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(x, y));
+    }
+    static CLEARHEAD_INLINE void in_order(Reg* r) {
+        const __m512d a = _mm512_castps_pd(r[0]), b = _mm512_castps_pd(r[1]);
+        const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        r[0] = _mm512_castpd_ps(_mm512_permutex2var_pd(a, low, b));
+        r[1] = _mm512_castpd_ps(_mm512_permutex2var_pd(a, high, b));
+    }
+    template <int R>
+    static CLEARHEAD_INLINE void store_pairs(uint16_t* to, Reg p) {
+        alignas(32) uint16_t order[16];
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; ++i)
+            order[i] = static_cast<uint16_t>(i / (2 * R) * 2 * R + i % 2 * R + i / 2 % R);
+        const __m256i at = _mm256_load_si256(reinterpret_cast<const __m256i*>(order));
+        const __m256i half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(p));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permutexvar_epi16(at, half));
     }
 
     // 0 16 1 17 2 18 ...: the halves of a register, woven.
@@ -202,6 +233,13 @@ struct Vec<double> {
         const __m128d two =
             _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
         return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        if constexpr (n >= 2)
+            return _mm512_shuffle_f64x2(a, a, n == 4 ? 0x4e : 0xb1);
+        else
+            return _mm512_permute_pd(a, 0x55);
     }
     static CLEARHEAD_INLINE Reg round(Reg a) { return _mm512_roundscale_pd(a, 0x08); }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) { return _mm512_scalef_pd(p, n); }

@@ -53,6 +53,13 @@ struct Vec<float> {
         std::memcpy(p, &four, sizeof four);
     }
     static CLEARHEAD_INLINE float sum(Reg a) { return vaddvq_f32(a); }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        if constexpr (n == 2)
+            return vextq_f32(a, a, 2);
+        else
+            return vrev64q_f32(a);
+    }
     static CLEARHEAD_INLINE Reg round(Reg a) { return vrndnq_f32(a); }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) {
         const int32x4_t whole = vcvtq_s32_f32(n);
@@ -133,6 +140,10 @@ struct Vec<double> {
         p[1] = static_cast<uint8_t>(vgetq_lane_u64(m, 1) & 1);
     }
     static CLEARHEAD_INLINE double sum(Reg a) { return vaddvq_f64(a); }
+    template <int n>
+    static CLEARHEAD_INLINE Reg swap(Reg a) {
+        return vextq_f64(a, a, 1);
+    }
     static CLEARHEAD_INLINE Reg round(Reg a) { return vrndnq_f64(a); }
     static CLEARHEAD_INLINE Reg scale2(Reg p, Reg n) {
         const int64x2_t whole = vcvtq_s64_f64(n);
