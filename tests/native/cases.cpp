@@ -1,14 +1,17 @@
 // The kernels without Python, on any processor: every word of the vocabulary against plain
 // arithmetic, then random calls with every option and observation against float64.
 //
-//   cases isas            the instruction sets of this build, slowest first
-//   cases [count] [seed]  runs the one that CLEARHEAD_ISA names, or the best one that can run here
+//   cases isas                 the instruction sets of this build, slowest first
+//   cases words                every word of the one that CLEARHEAD_ISA names, or of the best one
+//   cases KIND [count] [seed]  so many calls of that kind: float32, float64, float16 or bfloat16
 //
 // Every call runs three times: on one thread, on three, and without observations.
 // scripts/cross builds this for another processor and runs it there, or in an emulator.
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 
+#include "draw.h"
 #include "judge.h"
 #include "words.h"
 
@@ -77,19 +80,39 @@ bool passes(Case& c) {
     return good;
 }
 
-int check(long count, uint64_t seed) {
-    const int wrong_words = check_words(clearhead::isa());
-    int wrong_calls = 0;
+constexpr const char* kKinds[] = {"float32", "float64", "float16", "bfloat16"};  // as Kind counts
+
+Kind kind_of(const std::string& name) {
+    for (int kind = 0; kind < 4; ++kind)
+        if (name == kKinds[kind]) return static_cast<Kind>(kind);
+    throw std::runtime_error("cases: found " + name + "; wanted isas, words or a kind of numbers");
+}
+
+int check_calls(const std::string& name, long count, uint64_t seed) {
+    const Kind kind = kind_of(name);
+    long wrong = 0;
+    std::map<std::string, long> drawn;
     for (long i = 0; i < count; ++i) {
-        Case c(seed + static_cast<uint64_t>(i));
+        Case c(seed + static_cast<uint64_t>(i), kind);
+        draw(c);
+        for (const std::string& what : c.drawn) ++drawn[what];
         if (passes(c)) continue;
-        ++wrong_calls;
-        std::printf("  in case %llu:%s\n", static_cast<unsigned long long>(seed) + i,
-                    c.told.c_str());
+        ++wrong;
+        std::printf("  in case %llu of %s:%s\n", static_cast<unsigned long long>(seed) + i,
+                    name.c_str(), c.told.c_str());
     }
-    std::printf("%s: %d wrong words, %d wrong of %ld calls\n", clearhead::isa(), wrong_words,
-                wrong_calls, count);
-    return wrong_words || wrong_calls;
+    std::printf("%s: %ld calls of %s from seed %llu:", clearhead::isa(), count, name.c_str(),
+                static_cast<unsigned long long>(seed));
+    for (const auto& [what, times] : drawn) std::printf(" %s %ld;", what.c_str(), times);
+    std::printf(" wrong %ld\n", wrong);
+    return wrong != 0;
+}
+
+int check(const std::string& what, long count, uint64_t seed) {
+    if (what != "words") return check_calls(what, count, seed);
+    const int wrong = check_words(clearhead::isa());
+    std::printf("%s: %d wrong words\n", clearhead::isa(), wrong);
+    return wrong != 0;
 }
 
 }  // namespace
@@ -100,9 +123,11 @@ int main(int count, char** arguments) {
         std::printf("%s\n", clearhead::isas_built());
         return 0;
     }
+    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // several of us may write into one pipe
     try {
-        return cases::check(count > 1 ? std::atol(arguments[1]) : 100,
-                            count > 2 ? static_cast<uint64_t>(std::atoll(arguments[2])) : 1);
+        return cases::check(count > 1 ? arguments[1] : "words",
+                            count > 2 ? std::atol(arguments[2]) : 100,
+                            count > 3 ? static_cast<uint64_t>(std::atoll(arguments[3])) : 1);
     } catch (const std::runtime_error& error) {
         std::printf("%s\n", error.what());
         return 2;

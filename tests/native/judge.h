@@ -7,23 +7,27 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "draw.h"
+#include "case.h"
 
 namespace cases {
 
 struct Judge {
     Case& c;
     const Request& r;
+    std::vector<double> query, key, value;           // dense: (B, H, N, d_k), (B, H_kv, M, d)
     std::vector<double> weights, out, entropy, lse;  // (B, H, N, M), (B, H, N, d_v), (B, H, N)
     std::vector<double> size;                        // (B, H, N, d_v) of p |v|
-    std::vector<char> visible;                       // (B, H, N, M)
     std::vector<char> live;                          // (B, H, N)
     int faults = 0;
 
-    explicit Judge(Case& of) : c(of), r(of.request) {
+    explicit Judge(Case& of)
+        : c(of),
+          r(of.request),
+          query(of.query.plain()),
+          key(of.key.plain()),
+          value(of.value.plain()) {
         const auto queries = static_cast<size_t>(r.batch * r.heads * r.queries);
         weights.assign(queries * static_cast<size_t>(r.keys), 0);
-        visible.assign(weights.size(), 0);
         out.assign(queries * static_cast<size_t>(r.d_v), 0);
         size = out;
         entropy.assign(queries, 0);
@@ -34,27 +38,17 @@ struct Judge {
                 for (int64_t i = 0; i < r.queries; ++i) answer(b, h, i);
     }
 
-    size_t place(int64_t b, int64_t h, int64_t i) const {
-        return static_cast<size_t>((b * r.heads + h) * r.queries + i);
-    }
-
-    bool may_look(int64_t b, int64_t h, int64_t i, int64_t j) {
-        const clearhead::Mask& m = r.mask;
-        if (m.low && (j < i + m.low[b] || j > i + m.high[b])) return false;
-        if (m.key_lengths && j >= m.key_lengths[b]) return false;
-        if (m.query_lengths && i >= m.query_lengths[b]) return false;
-        if (m.key_segments) {
-            const int32_t of_key = m.key_segments[b * r.keys + j];
-            if (of_key == -1 || of_key != m.query_segments[b * r.queries + i]) return false;
-        }
-        if (m.allowed.data && c.allowed(b, h, i, j) == 0) return false;
-        return !r.bias.data || c.bias(b, h, i, j) != -HUGE_VAL;
+    // Key j of the head that query head h looks at, in `key` or `value`.
+    const double* row(const std::vector<double>& of, int64_t width, int64_t b, int64_t h,
+                      int64_t j) const {
+        return of.data() + ((b * r.key_heads + h / c.group()) * r.keys + j) * width;
     }
 
     double score(int64_t b, int64_t h, int64_t i, int64_t j) {
+        const double* q = query.data() + c.row_of(b, h, i) * static_cast<size_t>(r.d_k);
+        const double* k = row(key, r.d_k, b, h, j);
         double s = 0;
-        for (int64_t e = 0; e < r.d_k; ++e)
-            s += c.query(b, h, i, e) * c.key(b, h / (r.heads / r.key_heads), j, e);
+        for (int64_t e = 0; e < r.d_k; ++e) s += q[e] * k[e];
         s *= r.scale;
         if (r.softcap != 0) s = r.softcap * std::tanh(s / r.softcap);
         if (r.bias.data) s += c.bias(b, h, i, j);
@@ -63,33 +57,33 @@ struct Judge {
     }
 
     void answer(int64_t b, int64_t h, int64_t i) {
-        const size_t row = place(b, h, i);
-        double* p = weights.data() + row * static_cast<size_t>(r.keys);
-        char* may = visible.data() + row * static_cast<size_t>(r.keys);
+        const size_t at = c.row_of(b, h, i);
+        double* p = weights.data() + at * static_cast<size_t>(r.keys);
+        const char* may = c.visible.data() + at * static_cast<size_t>(r.keys);
         double most = r.sinks ? r.sinks[h] : -HUGE_VAL;
         for (int64_t j = 0; j < r.keys; ++j) {
-            may[j] = may_look(b, h, i, j);
             if (!may[j]) continue;
-            live[row] = 1;
+            live[at] = 1;
             p[j] = score(b, h, i, j);
             most = std::max(most, p[j]);
         }
-        if (r.sinks) lse[row] = r.sinks[h];
-        if (!live[row]) return;
+        if (r.sinks) lse[at] = r.sinks[h];
+        if (!live[at]) return;
         double sum = r.sinks ? std::exp(r.sinks[h] - most) : 0;
         for (int64_t j = 0; j < r.keys; ++j)
             if (may[j]) sum += std::exp(p[j] - most);
-        lse[row] = most + std::log(sum);
+        lse[at] = most + std::log(sum);
         for (int64_t j = 0; j < r.keys; ++j) {
             if (!may[j]) continue;
-            const double log_p = p[j] - lse[row];
+            const double log_p = p[j] - lse[at];
             p[j] = std::exp(log_p);
-            entropy[row] -= p[j] * log_p;
+            entropy[at] -= p[j] * log_p;
+            const double* v = row(value, r.d_v, b, h, j);
+            double* to = out.data() + at * static_cast<size_t>(r.d_v);
+            double* sizes = size.data() + at * static_cast<size_t>(r.d_v);
             for (int64_t e = 0; e < r.d_v; ++e) {
-                const size_t at = row * static_cast<size_t>(r.d_v) + static_cast<size_t>(e);
-                const double part = p[j] * c.value(b, h / (r.heads / r.key_heads), j, e);
-                out[at] += part;
-                size[at] += std::fabs(part);
+                to[e] += p[j] * v[e];
+                sizes[e] += std::fabs(p[j] * v[e]);
             }
         }
     }
@@ -141,7 +135,7 @@ struct Judge {
         for (size_t row = 0; top && row < live.size(); ++row) {
             std::vector<double> best;
             for (size_t j = 0; j < keys; ++j)
-                if (visible[row * keys + j]) best.push_back(weights[row * keys + j]);
+                if (c.visible[row * keys + j]) best.push_back(weights[row * keys + j]);
             std::sort(best.rbegin(), best.rend());
             std::vector<char> listed(keys, 0);
             for (size_t k = 0; k < top; ++k) {
@@ -159,11 +153,13 @@ struct Judge {
                 if (!real) continue;
                 const size_t pair = row * keys + static_cast<size_t>(key);
                 hold("top_keys that are new and visible", at,
-                     visible[pair] && !listed[static_cast<size_t>(key)], 1, 0);
+                     c.visible[pair] && !listed[static_cast<size_t>(key)], 1, 0);
                 listed[static_cast<size_t>(key)] = 1;
                 hold("top_weights by rank", at, weight, best[k], tolerance(2e-5));
                 hold("top_weights by key", at, weight, weights[pair], tolerance(2e-5));
-                hold("top_weights beside weights", at, weight, seen(c.outputs.weights, pair), 0);
+                if (r.observe.weights_out)
+                    hold("top_weights beside weights", at, weight, seen(c.outputs.weights, pair),
+                         0);
             }
         }
     }
@@ -176,11 +172,11 @@ struct Judge {
                 const int64_t last = r.observe.received_last;
                 const int64_t begin = last < 0 ? 0 : std::max<int64_t>(0, end - last);
                 double counted = 0;
-                for (int64_t i = begin; i < end; ++i) counted += live[place(b, h, i)];
+                for (int64_t i = begin; i < end; ++i) counted += live[c.row_of(b, h, i)];
                 double* to = sums.data() + (b * r.heads + h) * r.keys;
                 for (int64_t i = begin; i < end; ++i)
                     for (int64_t j = 0; j < r.keys; ++j)
-                        to[j] += weights[place(b, h, i) * static_cast<size_t>(r.keys) +
+                        to[j] += weights[c.row_of(b, h, i) * static_cast<size_t>(r.keys) +
                                          static_cast<size_t>(j)] /
                                  std::max(1.0, counted);
             }
@@ -216,15 +212,16 @@ struct Judge {
     }
 
     bool passes() {
+        const clearhead::Observe& see = r.observe;
         hold_output();
-        for (size_t row = 0; row < live.size(); ++row)
-            hold("visible", row, c.outputs.visible[row], live[row], 0);
-        near("weights", c.outputs.weights, weights, 2e-5);
-        near("lse", c.outputs.lse, lse, 2e-5);
-        if (r.observe.entropy) near("entropy", c.outputs.entropy, entropy, 2e-5);
-        near("rows", c.outputs.rows, rows(), 2e-5);
-        near("received", c.outputs.received, received(), 1e-4);
-        if (r.observe.map) near("map", c.outputs.map, map(), 1e-4);
+        for (size_t at = 0; see.visible && at < live.size(); ++at)
+            hold("visible", at, c.outputs.visible[at], live[at], 0);
+        if (see.weights_out) near("weights", c.outputs.weights, weights, 2e-5);
+        if (see.lse) near("lse", c.outputs.lse, lse, 2e-5);
+        if (see.entropy) near("entropy", c.outputs.entropy, entropy, 2e-5);
+        if (see.rows_out) near("rows", c.outputs.rows, rows(), 2e-5);
+        if (see.received) near("received", c.outputs.received, received(), 1e-4);
+        if (see.map) near("map", c.outputs.map, map(), 1e-4);
         hold_top();
         return !faults;
     }

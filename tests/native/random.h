@@ -1,4 +1,4 @@
-// Random numbers, and arrays of them in any layout, with NaN in every gap.
+// Random numbers, and how each kind holds a number.
 //
 // Numbers of 16 bits are encoded and read by arithmetic alone, apart from the code under test.
 #pragma once
@@ -6,13 +6,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "attention.h"
 
 namespace cases {
 
-using clearhead::Array;
 using clearhead::Kind;
 
 struct Random {  // SplitMix64 (Steele, Lea and Flood 2014)
@@ -27,8 +25,13 @@ struct Random {  // SplitMix64 (Steele, Lea and Flood 2014)
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     int64_t below(int64_t n) { return static_cast<int64_t>(next() % static_cast<uint64_t>(n)); }
     bool chance(double p) { return uniform() < p; }
+    // Nearly normal, of deviation 1: the sum of four uniform numbers of 16 bits. No logarithm, as
+    // drawing is most of the work of a case.
     double normal() {
-        return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(6.283185307179586 * uniform());
+        const uint64_t bits = next();
+        const uint64_t sum =
+            (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+        return (static_cast<double>(sum) * 0x1p-16 - 2 + 0x1p-15) * 1.7320508075688772;
     }
     template <class T, size_t n>
     T of(const T (&list)[n]) {
@@ -110,48 +113,5 @@ inline void write(char* at, Kind kind, double x) {
     if (kind == Kind::kBool) *at = x != 0;
     if (bits || size_of(kind) == 2) std::memcpy(at, &bits, sizeof bits);
 }
-
-// Memory of an array (batch, heads, rows, columns) and what the kernels are told of it.
-struct Numbers {
-    std::vector<char> memory;
-    int64_t origin = 0, batch = 0;  // of the first number, and the stride of a sample, in elements
-    Array array{};
-
-    char* at(int64_t b, int64_t h, int64_t i, int64_t c) {
-        return memory.data() +
-               (origin + b * batch + h * array.head + i * array.row + c * array.column) *
-                   size_of(array.kind);
-    }
-    double operator()(int64_t b, int64_t h, int64_t i, int64_t c) {
-        return read(at(b, h, i, c), array.kind);
-    }
-
-    // An array of one of the layouts, all NaN. Samples are one axis, or two of `inner` and the
-    // rest.
-    void lay_out(Random& random, Kind kind, int64_t samples, int64_t inner, int64_t heads,
-                 int64_t rows, int64_t columns) {
-        const int64_t how = random.below(6);
-        const int64_t gap = how == 2 ? 2 : 1;                                 // columns apart
-        const int64_t wide = columns * gap + (how == 1 || how == 3 ? 5 : 0);  // room of a row
-        const int64_t tall = rows + (how == 1 ? 3 : 0);
-        array.kind = kind;
-        array.column = how == 4 ? rows : gap;
-        array.row = how == 4 ? 1 : how == 5 ? heads * wide : wide;
-        array.head = how == 5 ? wide : tall * wide;
-        batch = heads * tall * wide;
-        if (how == 3) {  // backwards along both axes
-            origin = (rows ? rows - 1 : 0) * wide + (columns ? columns - 1 : 0);
-            array.row = -array.row;
-            array.column = -array.column;
-        }
-        array.batch_axes = inner > 0 ? 2 : 1;
-        array.batch[0] = inner > 0 ? inner * batch : batch;
-        array.batch[1] = batch;
-        memory.assign(static_cast<size_t>((samples * batch + 64) * size_of(kind)), 0);
-        for (int64_t i = 0; i < samples * batch + 64; ++i)
-            write(memory.data() + i * size_of(kind), kind, kind == Kind::kBool ? 1 : NAN);
-        array.data = memory.data() + origin * size_of(kind);
-    }
-};
 
 }  // namespace cases
