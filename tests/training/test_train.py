@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -141,6 +142,26 @@ def test_the_loss_of_a_batch_is_the_plain_one(small_recipe, tmp_path):
         scores.flatten(0, 1), wanted.flatten(), reduction="sum", label_smoothing=0.1
     )
     assert trainer.losses(batch)[0].item() == pytest.approx(right.item(), rel=1e-4)
+
+
+def test_what_stands_in_the_padding_moves_no_loss_and_no_gradient(small_recipe, tmp_path):
+    trainer, _ = open_run(small_recipe(tokens=1000), tmp_path)
+    batch = trainer._next_batch()
+
+    def filled(ids, lengths):
+        past = np.arange(ids.shape[1]) >= np.asarray(lengths)[:, None]
+        assert past.any()
+        return np.where(past, 7, ids).astype(ids.dtype)
+
+    source = filled(batch.source, batch.source_lengths)
+    target = filled(batch.target, batch.target_lengths + 1)  # the tag stands before what counts
+    found = []
+    for one in (batch, replace(batch, source=source, target=target)):
+        loss, pull = trainer.losses(one)
+        gradients = torch.autograd.grad(loss + pull, list(trainer.parameters.values()))
+        found.append([loss, pull, *gradients])
+    for mine, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
