@@ -43,19 +43,21 @@ void see_tile(Work<P>& w, Block<T>& b, const Request& r, int64_t sample, Values<
     Lanes lanes = tile.lanes;
     const int64_t width = values.rows.padded;
     if (r.observe.top) see_top(b, lanes, r, tile.s, tile.largest, tile.begin, tile.keys);
-    softmax_tile<P, entropy>(b, lanes, tile.largest, tile.panels, tile.keys, tile.s);
+    softmax_tile<P, entropy>(b, lanes, tile.largest, tile.panels, tile.begin, tile.keys, tile.s);
     const bool selected = tile.seen == Seen::kSome && !values.finite(v, stride, tile.keys);
     if (selected && !tile.bytes)
         read_visible<T>(r, b, lanes, sample, tile.begin, tile.keys, nullptr, tile.visible);
     for (Lanes run = next_run(b, lanes); run.begin < run.end; run = next_run(b, lanes)) {
         const int at = run.begin, rows = queries_in(b, run);
         const bool fresh = is_fresh(b, at);
+        const Reached reached{b.low + at, b.high + at, tile.begin};
         T* o = b.o + at * width;
         if (selected)
             mix_selected<P>(tile.s + at, tile.visible + at, v, stride, tile.keys, b.decay + at,
                             fresh, o, width, rows);
         else
-            mix_tile<P>(tile.s + at, v, stride, tile.keys, b.decay + at, fresh, o, width, rows);
+            mix_tile<P>(tile.s + at, v, stride, tile.keys, b.decay + at, fresh, o, width, rows,
+                        tile.seen == Seen::kAll ? nullptr : &reached);
         lanes.begin = run.end;
     }
     touch(b, tile.lanes);

@@ -183,7 +183,8 @@ void mask_tile(const Block<T>& b, Lanes lanes, const uint8_t* visible, int64_t k
     }
 }
 
-// The same where the band alone decides: no byte is written.
+// The same where the band alone decides: no byte is written, and of keys that all queries of a
+// register may look at no score is touched.
 template <class T>
 void mask_band(const Block<T>& b, Lanes lanes, int64_t begin, int64_t keys, T* s) {
     using V = Vec<T>;
@@ -192,14 +193,21 @@ void mask_band(const Block<T>& b, Lanes lanes, int64_t begin, int64_t keys, T* s
     const auto hidden = V::all(-static_cast<T>(__builtin_inf()));
     for (int at = lanes.begin; at < lanes.end; at += V::kLanes) {
         const auto least = V::load(low + at), most = V::load(high + at);
-        auto seen = V::zero();
-        for (int64_t j = 0; j < keys; ++j) {
-            const auto here = V::all(static_cast<T>(j));
-            const auto outside = V::either(V::less(here, least), V::less(most, here));
-            T* to = s + j * kRowsPerBlock + at;
-            V::store(to, V::select(outside, hidden, V::load(to)));
-            seen = V::select(outside, seen, V::all(1));
-        }
+        const Reach& reach = b.reach[at / V::kLanes];
+        const int64_t full = smaller(keys, larger(0, reach.low_max - begin));
+        const int64_t beyond = smaller(keys, larger(full, reach.high_min + 1 - begin));
+        auto seen = full < beyond ? V::all(1) : V::zero();
+        const auto hide = [&](int64_t first, int64_t end) {
+            for (int64_t j = first; j < end; ++j) {
+                const auto here = V::all(static_cast<T>(j));
+                const auto outside = V::either(V::less(here, least), V::less(most, here));
+                T* to = s + j * kRowsPerBlock + at;
+                V::store(to, V::select(outside, hidden, V::load(to)));
+                seen = V::select(outside, seen, V::all(1));
+            }
+        };
+        hide(0, full);
+        hide(beyond, keys);
         const auto looked = V::less(V::zero(), seen);
         V::store_mask(b.live + at, V::either(V::load_mask(b.live + at), looked));
     }

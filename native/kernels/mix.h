@@ -9,9 +9,12 @@
 // zero in registers, so the rounding error grows with the number of tiles and not of keys. p is
 // read transposed as softmax left it, one number to all lanes; v as it lies.
 //
+// Of a tile that is partly hidden each panel takes the keys that one of its queries reaches: p is 0
+// at all others, and no bit of a sum that starts from +0 changes by adding 0 * v.
+//
 // mix_selected is for tiles with a NaN or Inf in a value while some queries may not look at its
-// key: 0 * NaN is NaN, so such pairs are left out instead. Adding 0 * v changes no bit of a sum
-// that starts from +0: both give the same output where all values are finite.
+// key: 0 * NaN is NaN, so such pairs are left out instead. Both give the same output where all
+// values are finite.
 #pragma once
 
 #include "kernels/scores.h"
@@ -51,12 +54,37 @@ void mix_panel(const T* p, const typename P::Entry* v, int64_t stride, int64_t s
     }
 }
 
+// The bands of the queries of a tile that begins at key `begin`.
+struct Reached {
+    const int64_t *low, *high;
+    int64_t begin;
+
+    // The steps, of `steps`, that hold the keys of queries [i, i + rows).
+    template <int kStep>
+    CLEARHEAD_INLINE void cut(int64_t i, int rows, int64_t steps, int64_t* from,
+                              int64_t* to) const {
+        int64_t least = low[i], most = high[i];
+        for (int64_t k = i + 1; k < i + rows; ++k) {
+            least = smaller(least, low[k]);
+            most = larger(most, high[k]);
+        }
+        *from = smaller(steps, larger(0, least - begin) / kStep);
+        *to = smaller(steps, larger(*from, (most - begin + kStep) / kStep));
+    }
+};
+
 template <class P, int C, class T = typename P::Sum>
-void mix_columns(const T* p, const typename P::Entry* v, int64_t stride, int64_t steps,
-                 const T* decay, bool first, T* o, int64_t width, int64_t queries) {
+void mix_columns(const T* weights, const typename P::Entry* values, int64_t stride, int64_t all,
+                 const T* decay, bool first, T* o, int64_t width, int64_t queries,
+                 const Reached* reached) {
     for (int64_t i = 0; i < queries;) {
         const int rows = panel_rows(queries - i);
         T* to = o + i * width;
+        int64_t from = 0, end = all;
+        if (reached) reached->cut<P::kStep>(i, rows, all, &from, &end);
+        const T* p = weights + from * kRowsPerBlock;
+        const auto* v = values + from * stride;
+        const int64_t steps = end - from;
         switch (rows) {
             case 6:
                 mix_panel<P, 6, C>(p + i, v, stride, steps, decay + i, first, to, width);
@@ -81,10 +109,11 @@ void mix_columns(const T* p, const typename P::Entry* v, int64_t stride, int64_t
     }
 }
 
-// `width`: columns of o, a whole number of registers; v has as many.
+// `width`: columns of o, a whole number of registers; v has as many. `reached`: nullptr where every
+// query may look at every key.
 template <class P, class T = typename P::Sum>
 void mix_tile(const T* p, const typename P::Entry* v, int64_t stride, int64_t keys, const T* decay,
-              bool first, T* o, int64_t width, int64_t queries) {
+              bool first, T* o, int64_t width, int64_t queries, const Reached* reached) {
     constexpr int L = Vec<T>::kLanes, C = Vec<T>::kMixColumns;
     const int64_t steps = (keys + P::kStep - 1) / P::kStep;
     for (int64_t c = 0; c < width;) {
@@ -92,17 +121,17 @@ void mix_tile(const T* p, const typename P::Entry* v, int64_t stride, int64_t ke
         const auto* from = v + c * P::kStep;
         if (C > 3 && (left == 3 || left == 5)) {  // 5 = 3 + 2: a single one waits for its own sums
             mix_columns<P, (C > 3 ? 3 : 1)>(p, from, stride, steps, decay, first, o + c, width,
-                                            queries);
+                                            queries, reached);
             c += 3 * L;
         } else if (left >= C) {
-            mix_columns<P, C>(p, from, stride, steps, decay, first, o + c, width, queries);
+            mix_columns<P, C>(p, from, stride, steps, decay, first, o + c, width, queries, reached);
             c += C * L;
         } else if (C > 2 && left == 2) {
             mix_columns<P, (C > 2 ? 2 : 1)>(p, from, stride, steps, decay, first, o + c, width,
-                                            queries);
+                                            queries, reached);
             c += 2 * L;
         } else {
-            mix_columns<P, 1>(p, from, stride, steps, decay, first, o + c, width, queries);
+            mix_columns<P, 1>(p, from, stride, steps, decay, first, o + c, width, queries, reached);
             c += L;
         }
     }

@@ -14,7 +14,7 @@
 // No term of t is above 0 and Z is at least 1, so no digit of the entropy is lost by cancellation.
 // A masked score is -inf, its p exactly 0; where all scores so far are masked, m' is taken as 0.
 // Pairs of p are written to row j / 2, rounded, with 0 beside the last of an odd number; the sums
-// are of p as it was.
+// are of p as it was. Of keys that no query of a register reaches p is 0 without being computed.
 #pragma once
 
 #include "kernels/block.h"
@@ -22,8 +22,10 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
+// `begin` is the first key of the tile, `panels` how many `largest` has.
 template <class P, bool entropy, class T = typename P::Sum>
-void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_t keys, T* s) {
+void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_t begin,
+                  int64_t keys, T* s) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const auto none = V::all(-static_cast<T>(__builtin_inf()));
@@ -44,16 +46,25 @@ void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_
             if (entropy) slope = V::fma(p, x, slope);
             return p;
         };
+        const Reach& reach = b.reach[at / L];
+        const int64_t from = smaller(keys, larger(0, reach.low_min - begin)) / P::kStep * P::kStep;
+        const int64_t to = smaller(keys, larger(from, reach.high_max + 1 - begin));
+        int64_t j = 0;
+        const auto put = [&](typename V::Reg p) CLEARHEAD_INLINED {
+            V::store(s + j / P::kStep * kRowsPerBlock + at, p);
+            j += P::kStep;
+        };
+        while (j < from) put(V::zero());
         if constexpr (P::kStep == 1) {
-            for (int64_t j = 0; j < keys; ++j) V::store(s + j * kRowsPerBlock + at, weigh(j));
+            while (j < to) put(weigh(j));
         } else {
-            int64_t j = 0;
-            for (; j + 2 <= keys; j += 2) {
+            while (j + 2 <= to) {
                 const auto low = weigh(j), high = weigh(j + 1);
-                V::store(s + j / 2 * kRowsPerBlock + at, V::pair(low, high));
+                put(V::pair(low, high));
             }
-            if (j < keys) V::store(s + j / 2 * kRowsPerBlock + at, V::pair(weigh(j), V::zero()));
+            if (j < to) put(V::pair(weigh(j), V::zero()));
         }
+        while (j < keys) put(V::zero());
         if (fresh) {
             V::store(b.l + at, sum);
             if (entropy) V::store(b.t + at, slope);

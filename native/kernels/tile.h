@@ -29,15 +29,27 @@ void lay_out(Tile<T>& tile, Arena& arena, const Request& r) {
     tile.visible = arena.take<uint8_t>(kKeysPerTile * kRowsPerBlock);
 }
 
-// The scores of the tile by the transposed queries, or row by row.
+// The scores of the tile by the transposed queries, or row by row. Of a tile that is partly hidden
+// a panel of keys meets the registers that reach it; the other scores are left to the mask.
 template <class P, class T = typename P::Sum>
 void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typename P::Entry* k,
                  int64_t stride) {
-    const int at = tile.lanes.begin;
     if (!b.thin) {
         const int64_t steps = (r.d_k + P::kStep - 1) / P::kStep;
-        score_tile<P>(k, stride, b.q + at, steps, tile.keys, (tile.lanes.end - at) / Vec<T>::kLanes,
-                      query_factor<T>(r), tile.s + at, tile.largest + at);
+        const auto score = [&](int64_t j, int64_t keys, Lanes lanes, T* largest) {
+            const int at = lanes.begin;
+            score_tile<P>(k + j * stride, stride, b.q + at, steps, keys,
+                          (lanes.end - at) / Vec<T>::kLanes, query_factor<T>(r),
+                          tile.s + j * kRowsPerBlock + at, largest + at);
+        };
+        if (tile.seen == Seen::kAll) return score(0, tile.keys, tile.lanes, tile.largest);
+        T* largest = tile.largest;
+        for (int64_t j = 0; j < tile.keys; largest += kRowsPerBlock) {
+            const int keys = panel_rows(tile.keys - j);
+            const int64_t from = tile.begin + j;
+            score(j, keys, lanes_reaching(b, from, from + keys), largest);
+            j += keys;
+        }
     } else {
         std::memset(tile.s, 0, static_cast<size_t>(tile.keys * kRowsPerBlock) * sizeof(T));
         constexpr int64_t size = sizeof(typename P::Entry);
