@@ -18,6 +18,11 @@ constexpr int kMaxBatchAxes = 16;
 
 enum class Kind : int32_t { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBFloat16 = 3, kBool = 4 };
 
+// Bytes of one number. Static, as each instruction set must have its own copy.
+static constexpr int64_t size_of(Kind kind) {
+    return kind == Kind::kFloat64 ? 8 : kind == Kind::kFloat32 ? 4 : kind == Kind::kBool ? 1 : 2;
+}
+
 struct Array {  // (batch axes ..., heads, rows, columns)
     const void* data;
     Kind kind;

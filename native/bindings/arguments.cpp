@@ -1,27 +1,9 @@
 #include "bindings/arguments.h"
 
-#include <stdexcept>
-#include <string>
-
 namespace nb = nanobind;
 
 namespace clearhead {
 namespace {
-
-[[noreturn]] void refuse(const char* name, const std::string& why) {
-    throw nb::value_error((std::string(name) + ": " + why).c_str());
-}
-
-int64_t whole(nb::handle object) {
-    return nb::cast<int64_t>(object);
-}
-
-// The item `at` of a tuple, or None.
-nb::handle item(nb::handle tuple, Py_ssize_t at) {
-    if (!PyTuple_Check(tuple.ptr()) || PyTuple_GET_SIZE(tuple.ptr()) <= at)
-        refuse("request", "found a tuple that is too short");
-    return PyTuple_GET_ITEM(tuple.ptr(), at);
-}
 
 // A tuple of another size was put together for another build: its items would be misread.
 void holds(nb::handle tuple, const char* name, Py_ssize_t size) {
@@ -46,109 +28,9 @@ Array array_of(const View& view, Kind kind, const Request& r, const char* name, 
     return out;
 }
 
-int64_t size_of(Kind kind) {
-    switch (kind) {
-        case Kind::kFloat32:
-            return 4;
-        case Kind::kFloat64:
-            return 8;
-        case Kind::kBool:
-            return 1;
-        default:
-            return 2;
-    }
-}
-
 Kind kind_of(int64_t code) {
     if (code < 0 || code > 3) refuse("kind", "found an unknown code");
     return static_cast<Kind>(code);
-}
-
-}  // namespace
-
-int64_t View::count() const {
-    int64_t product = 1;
-    for (int axis = 0; axis < axes; ++axis) product *= shape[axis];
-    return product;
-}
-
-Arguments::~Arguments() {
-    for (Py_buffer& buffer : held_) PyBuffer_Release(&buffer);
-}
-
-View Arguments::view(nb::handle object, const char* name, int64_t size, bool writable) {
-    View out;
-    if (PyTuple_Check(object.ptr())) {
-        const nb::handle shape = item(object, 1), stride = item(object, 2);
-        out.data = reinterpret_cast<char*>(nb::cast<uintptr_t>(item(object, 0)));
-        out.axes = static_cast<int>(PyTuple_GET_SIZE(shape.ptr()));
-        if (out.axes > View::kMaxAxes) refuse(name, "found too many axes; wanted 19 at most");
-        for (int axis = 0; axis < out.axes; ++axis) {
-            out.shape[axis] = whole(item(shape, axis));
-            out.stride[axis] = whole(item(stride, axis));
-        }
-        return out;
-    }
-    Py_buffer buffer;
-    const int flags = writable ? PyBUF_STRIDED : PyBUF_STRIDED_RO;
-    if (PyObject_GetBuffer(object.ptr(), &buffer, flags)) throw nb::python_error();
-    held_.push_back(buffer);
-    out.data = static_cast<char*>(buffer.buf);
-    out.axes = buffer.ndim;
-    if (buffer.itemsize != size) refuse(name, "found elements of another size");
-    if (out.axes > View::kMaxAxes) refuse(name, "found too many axes; wanted 19 at most");
-    for (int axis = 0; axis < out.axes; ++axis) {
-        out.shape[axis] = buffer.shape[axis];
-        if (buffer.strides[axis] % size) refuse(name, "found a stride of no whole element");
-        out.stride[axis] = buffer.strides[axis] / size;
-    }
-    return out;
-}
-
-void* Arguments::dense(nb::handle object, const char* name, int64_t size, int64_t count,
-                       bool writable) {
-    if (object.is_none()) return nullptr;
-    const View found = view(object, name, size, writable);
-    if (found.count() != count) refuse(name, "found a shape that does not fit the other arrays");
-    int64_t step = 1;
-    for (int axis = found.axes - 1; count && axis >= 0; --axis) {
-        if (found.shape[axis] > 1 && found.stride[axis] != step)
-            refuse(name, "found an array that is not dense");
-        step *= found.shape[axis];
-    }
-    return found.data;
-}
-
-namespace {
-
-// The fields of ResolvedMask that mask, in the order of struct Mask.
-void read_mask(Arguments& arguments, Request& r, nb::handle mask) {
-    holds(mask, "mask", 7);
-    const auto per_sample = [&](Py_ssize_t at, const char* name) {
-        return static_cast<const int64_t*>(arguments.dense(item(mask, at), name, 8, r.batch));
-    };
-    r.mask.low = per_sample(0, "low");
-    r.mask.high = per_sample(1, "high");
-    if (!r.mask.low != !r.mask.high) refuse("mask", "found one of low and high");
-    r.mask.key_lengths = per_sample(2, "key_lengths");
-    r.mask.query_lengths = per_sample(3, "query_lengths");
-    for (int64_t b = 0; b < r.batch; ++b) {
-        if (r.mask.key_lengths &&
-            static_cast<uint64_t>(r.mask.key_lengths[b]) > static_cast<uint64_t>(r.keys))
-            refuse("key_lengths", "found a length beyond the keys");
-        if (r.mask.query_lengths &&
-            static_cast<uint64_t>(r.mask.query_lengths[b]) > static_cast<uint64_t>(r.queries))
-            refuse("query_lengths", "found a length beyond the queries");
-    }
-    r.mask.key_segments = static_cast<const int32_t*>(
-        arguments.dense(item(mask, 4), "key_segments", 4, r.batch * r.keys));
-    r.mask.query_segments = static_cast<const int32_t*>(
-        arguments.dense(item(mask, 5), "query_segments", 4, r.batch * r.queries));
-    if (!r.mask.key_segments != !r.mask.query_segments)
-        refuse("mask", "found segments of one side");
-    if (!item(mask, 6).is_none())
-        r.mask.allowed = array_of(arguments.view(item(mask, 6), "allowed", 1), Kind::kBool, r,
-                                  "allowed", r.heads, r.queries, r.keys);
 }
 
 // bias, its kind, the slopes and anchor of alibi, sinks.
@@ -205,15 +87,42 @@ void read_observe(Arguments& arguments, Request& r, nb::handle observe) {
 
 }  // namespace
 
-Request read_request(Arguments& arguments, int kind, nb::handle query, nb::handle key,
-                     nb::handle value, nb::handle out, double scale, double softcap,
-                     nb::handle mask, nb::handle extras, nb::handle observe) {
+int64_t outputs(const Request& r) {
+    return r.batch * r.heads * r.queries * r.d_v;
+}
+
+void read_mask(Arguments& arguments, Request& r, nb::handle mask) {
+    holds(mask, "mask", 7);
+    const auto per_sample = [&](Py_ssize_t at, const char* name) {
+        return static_cast<const int64_t*>(arguments.dense(item(mask, at), name, 8, r.batch));
+    };
+    r.mask.low = per_sample(0, "low");
+    r.mask.high = per_sample(1, "high");
+    if (!r.mask.low != !r.mask.high) refuse("mask", "found one of low and high");
+    r.mask.key_lengths = per_sample(2, "key_lengths");
+    r.mask.query_lengths = per_sample(3, "query_lengths");
+    for (int64_t b = 0; b < r.batch; ++b) {
+        if (r.mask.key_lengths &&
+            static_cast<uint64_t>(r.mask.key_lengths[b]) > static_cast<uint64_t>(r.keys))
+            refuse("key_lengths", "found a length beyond the keys");
+        if (r.mask.query_lengths &&
+            static_cast<uint64_t>(r.mask.query_lengths[b]) > static_cast<uint64_t>(r.queries))
+            refuse("query_lengths", "found a length beyond the queries");
+    }
+    r.mask.key_segments = static_cast<const int32_t*>(
+        arguments.dense(item(mask, 4), "key_segments", 4, r.batch * r.keys));
+    r.mask.query_segments = static_cast<const int32_t*>(
+        arguments.dense(item(mask, 5), "query_segments", 4, r.batch * r.queries));
+    if (!r.mask.key_segments != !r.mask.query_segments)
+        refuse("mask", "found segments of one side");
+    if (!item(mask, 6).is_none())
+        r.mask.allowed = array_of(arguments.view(item(mask, 6), "allowed", 1), Kind::kBool, r,
+                                  "allowed", r.heads, r.queries, r.keys);
+}
+
+Request read_arrays(Kind kind, const View& q, const View& k, const View& v) {
     Request r{};
-    r.kind = kind_of(kind);
-    const int64_t size = size_of(r.kind);
-    const View q = arguments.view(query, "query", size);
-    const View k = arguments.view(key, "key", size);
-    const View v = arguments.view(value, "value", size);
+    r.kind = kind;
     if (q.axes < 3 || k.axes != q.axes || v.axes != q.axes)
         refuse("query, key, value", "found numbers of axes that differ or are below 3");
     r.batch_axes = q.axes - 3;
@@ -231,11 +140,19 @@ Request read_request(Arguments& arguments, int kind, nb::handle query, nb::handl
     r.query = array_of(q, r.kind, r, "query", r.heads, r.queries, r.d_k);
     r.key = array_of(k, r.kind, r, "key", r.key_heads, r.keys, r.d_k);
     r.value = array_of(v, r.kind, r, "value", r.key_heads, r.keys, r.d_v);
-    const int64_t rows = r.batch * r.heads * r.queries;
-    r.out = arguments.dense(out, "out", size, rows * r.d_v, true);
+    return r;
+}
+
+Request read_request(Arguments& arguments, int code, nb::handle query, nb::handle key,
+                     nb::handle value, nb::handle out, double scale, double softcap,
+                     nb::handle mask, nb::handle extras, nb::handle observe) {
+    const Kind kind = kind_of(code);
+    const int64_t size = size_of(kind);
+    Request r = read_arrays(kind, arguments.view(query, "query", size),
+                            arguments.view(key, "key", size), arguments.view(value, "value", size));
+    r.out = arguments.dense(out, "out", size, outputs(r), true);
     r.scale = scale;
     r.softcap = softcap;
-
     if (!mask.is_none()) read_mask(arguments, r, mask);
     if (!extras.is_none()) read_extras(arguments, r, extras);
     if (!observe.is_none()) read_observe(arguments, r, observe);

@@ -1,48 +1,20 @@
-// Python arrays as pointer, shape and strides.
-//
-// An array comes as an object with the buffer protocol (NumPy) or as a tuple (address, shape,
-// strides in elements) (torch: three cheap calls in Python, where DLPack takes 2 us per tensor).
-// Nothing is converted or copied. Sizes are checked again here, whatever Python has checked.
+// What Python hands over, as one Request: every shape and size is checked here, and nowhere after.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
-#include <cstdint>
-#include <vector>
-
-#include "attention.h"
+#include "bindings/views.h"
 
 namespace clearhead {
 
-struct View {
-    static constexpr int kMaxAxes = kMaxBatchAxes + 3;
-    char* data = nullptr;
-    int axes = 0;
-    int64_t shape[kMaxAxes];
-    int64_t stride[kMaxAxes];  // in elements
+// A request of query, key and value alone; std::exception where they do not fit together.
+Request read_arrays(Kind kind, const View& query, const View& key, const View& value);
 
-    int64_t count() const;
-};
+// How many numbers its output has: (B, H, N, d_v).
+int64_t outputs(const Request& r);
 
-// Reads arguments and keeps their buffers until the call is over. Made and destroyed with the GIL.
-class Arguments {
-  public:
-    Arguments() = default;
-    Arguments(const Arguments&) = delete;
-    ~Arguments();
+// The fields of ResolvedMask that mask, in the order of struct Mask.
+void read_mask(Arguments& arguments, Request& r, nanobind::handle mask);
 
-    // `name` is for messages; `size` the bytes of an element; `writable` for outputs.
-    View view(nanobind::handle object, const char* name, int64_t size, bool writable = false);
-
-    // The data of a dense array of `count` elements; nullptr for None.
-    void* dense(nanobind::handle object, const char* name, int64_t size, int64_t count,
-                bool writable = false);
-
-  private:
-    std::vector<Py_buffer> held_;
-};
-
-// The whole request; its pointers live as long as `arguments`.
+// The whole request; its pointers live as long as `arguments`. `kind` is a code of Kind.
 Request read_request(Arguments& arguments, int kind, nanobind::handle query, nanobind::handle key,
                      nanobind::handle value, nanobind::handle out, double scale, double softcap,
                      nanobind::handle mask, nanobind::handle extras, nanobind::handle observe);

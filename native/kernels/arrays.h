@@ -38,10 +38,6 @@ CLEARHEAD_INLINE int64_t round_up(int64_t a, int64_t unit) {
     return (a + unit - 1) / unit * unit;
 }
 
-CLEARHEAD_INLINE int64_t size_of(Kind kind) {
-    return kind == Kind::kFloat64 ? 8 : kind == Kind::kFloat32 ? 4 : kind == Kind::kBool ? 1 : 2;
-}
-
 // The address of (sample, head, row 0, column 0).
 CLEARHEAD_INLINE const char* place(const Request& r, const Array& a, int64_t sample, int64_t head) {
     int64_t at = head * a.head;

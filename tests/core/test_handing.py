@@ -27,7 +27,7 @@ def test_every_condition_of_a_mask_is_handed_over_in_the_order_of_the_header():
     mask = ResolvedMask(**{name: name for name in CONDITIONS})
     header = (Path(__file__).parents[2] / "native" / "attention.h").read_text()
     told = re.search(r"struct Mask \{(.*?)\n\};", header, re.DOTALL)[1]
-    places = [told.index(f" {name}") for name in handing.handed_mask(mask)]
+    places = [told.index(f" {name}") for name in mask.handed]
     assert places == sorted(places)
 
 
@@ -59,3 +59,11 @@ def test_a_request_put_together_for_another_build_is_refused():
     for mask, extras, observe in (((None,) * 8, None, None), (None, (None,) * 4, None)):
         with pytest.raises(ValueError, match="another size; build the native part anew"):
             _native.attention(0, x, x, x, x.copy(), 1.0, 0.0, mask, extras, observe)
+
+
+def test_a_mask_is_handed_over_beside_the_shape_of_the_output():
+    low, high, *others = handing.handed_mask(ch.causal(align="end"), (2, 4, 3, 8), 5)
+    assert high.tolist() == [2, 2]
+    assert low.shape == (2,)
+    assert others == [None] * 5
+    assert handing.handed_mask(ch.Mask(), (2, 4, 3, 8), 5) is None

@@ -12,6 +12,7 @@
 namespace cases {
 
 using clearhead::Kind;
+using clearhead::size_of;
 
 struct Random {  // SplitMix64 (Steele, Lea and Flood 2014)
     uint64_t state;
@@ -73,19 +74,6 @@ inline double decode(uint16_t bits, Kind kind) {
         return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * HUGE_VAL;
     const int steps = e ? fraction + (1 << f.fraction) : fraction;
     return sign * std::ldexp(steps, (e ? e - f.largest : f.smallest) - f.fraction);
-}
-
-inline int64_t size_of(Kind kind) {
-    switch (kind) {
-        case Kind::kFloat32:
-            return 4;
-        case Kind::kFloat64:
-            return 8;
-        case Kind::kBool:
-            return 1;
-        default:
-            return 2;
-    }
 }
 
 inline double read(const char* at, Kind kind) {

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+import numpy.typing as npt
 
 from clearhead.core.observation import Observation, Observe
+from clearhead.core.openmp import native
 from clearhead.errors import KindError
-from clearhead.inputs.arrays import Array, observed_kind
+from clearhead.inputs.arrays import KINDS, Array, observed_kind
 from clearhead.inputs.call import Call
-from clearhead.inputs.resolved import CONDITIONS, ResolvedMask
+from clearhead.inputs.masks import Mask, resolve
 from clearhead.inputs.shapes import show
 
-__all__ = ["Seen", "empty", "handed", "handed_mask"]
+__all__ = ["Seen", "empty", "handed", "handed_mask", "introduce"]
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_DTYPES = tuple(_BFLOAT16 if kind == "bfloat16" else np.dtype(kind) for kind in KINDS)
 
 
 def empty(shape: tuple[int, ...], kind: Any, torch: Any) -> Array:
     """A new array of NumPy (``torch`` is None) or torch, not filled."""
-    return np.empty(shape, kind) if torch is None else torch.empty(shape, dtype=kind)
+    if torch is None:
+        return np.empty(shape, kind)
+    return torch.empty(shape, dtype=kind, device="cpu")  # whatever torch.set_default_device says
 
 
 def handed(x: Array) -> Any:
@@ -41,9 +47,26 @@ def _nowhere(x: Array) -> int:
     return 64
 
 
-def handed_mask(mask: ResolvedMask) -> tuple[Any, ...]:
-    """The conditions of a mask in the order of ``Mask`` in native/attention.h."""
-    return tuple([getattr(mask, name) for name in CONDITIONS])
+def handed_mask(
+    mask: Mask | Array, shape: tuple[int, ...], keys: int
+) -> tuple[npt.NDArray[Any] | None, ...] | None:
+    """The conditions of a mask beside an output of ``shape`` (..., H, N, d_v); None for none."""
+    resolved = resolve(mask, shape[:-3], shape[-3], shape[-2], keys)
+    return None if resolved.everything else resolved.handed
+
+
+@cache
+def introduce(torch: Any) -> None:
+    """Tell the native module of torch, so that it looks at plain tensors itself.
+
+    It does so by a table of functions that torch has since 2.10; without it Python looks.
+    """
+    capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if capsule is not None:
+        native.use_torch(torch.Tensor, capsule)
+
+
+native.use_numpy(np.ndarray, np.empty, _DTYPES)
 
 
 class Seen(NamedTuple):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +56,11 @@ class ResolvedMask:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "everything", self.only())
+
+    @cached_property
+    def handed(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        """The fields that mask, in the order of ``Mask`` in native/attention.h."""
+        return tuple([getattr(self, name) for name in CONDITIONS])
 
     def only(self, *names: str) -> bool:
         """Whether no condition is given beside those in the fields named.
