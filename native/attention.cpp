@@ -1,135 +1,18 @@
 // Runs one call: what segments and arrays say of whole tiles, the first pass, then the sweeps that
-// were asked for, each cut into tasks that the workers take from one counter.
+// were asked for, each cut into tasks (share.h).
 #include "attention.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
+#include <new>
 
 #include "cut.h"
 #include "dispatch.h"
-#include "room.h"
+#include "rooms.h"
+#include "share.h"
 #include "spans.h"
-#include "threads.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace clearhead {
 namespace {
-
-// Numbers below the normal range count as 0 while a worker runs: they cost a hundred times more.
-class FlushToZero {
-  public:
-#if defined(__x86_64__)
-    FlushToZero() : before_(_mm_getcsr()) {
-        _mm_setcsr(before_ | 0x8040u);
-    }
-    ~FlushToZero() {
-        _mm_setcsr(before_);
-    }
-
-  private:
-    unsigned before_;
-#elif defined(__aarch64__)
-    FlushToZero() {
-        asm volatile("mrs %0, fpcr" : "=r"(before_));
-        asm volatile("msr fpcr, %0" : : "r"(before_ | uint64_t{1} << 24) : "memory");
-    }
-    ~FlushToZero() {
-        asm volatile("msr fpcr, %0" : : "r"(before_) : "memory");
-    }
-
-  private:
-    uint64_t before_;
-#endif
-};
-
-// What a worker computes in. Between two tasks nothing in it is needed.
-void* scratch(size_t bytes) {
-    thread_local Room mine;
-    return mine.get<char>(bytes);
-}
-
-// What a call keeps beside: known to the thread that called, used by its workers.
-struct Rooms {
-    Room segments, runs, allowed, classes, stretches, sums, counts, normalisers;
-
-    void trim() {
-        for (Room* room :
-             {&segments, &runs, &allowed, &classes, &stretches, &sums, &counts, &normalisers})
-            room->trim();
-    }
-};
-
-// The rooms of this thread. A handler of signals that calls while a call of its own thread waits
-// gets others.
-class Lease {
-  public:
-    Lease() : rooms_(busy() ? others_ : kept()), first_(!busy()) { busy() = true; }
-    ~Lease() {
-        if (!first_) return;
-        rooms_.trim();
-        busy() = false;
-    }
-    Rooms& rooms() { return rooms_; }
-
-  private:
-    static bool& busy() {
-        thread_local bool is = false;
-        return is;
-    }
-    static Rooms& kept() {
-        thread_local Rooms mine;
-        return mine;
-    }
-
-    Rooms others_;
-    Rooms& rooms_;
-    bool first_;
-};
-
-int64_t pieces(int64_t length, int64_t size) {
-    return (length + size - 1) / size;
-}
-
-constexpr double kTurn = 2e5;  // operations that a worker takes at once, at least
-
-// Runs `body(task, scratch)` for all tasks. The clock keeps the question to the caller rare.
-template <class Body>
-Ended share(int64_t tasks, double operations, size_t bytes, Interrupted interrupted, void* context,
-            Body body) {
-    using Clock = std::chrono::steady_clock;
-    auto asked = Clock::now();
-    std::atomic<bool> failed{false};
-    Threads& threads = Threads::instance();
-    // Tasks too small to be worth a turn each are taken several at a time.
-    const double each = operations / static_cast<double>(std::max<int64_t>(tasks, 1));
-    const int64_t turn =
-        std::max<int64_t>(1, std::min(tasks / 64, static_cast<int64_t>(kTurn / (each + 1))));
-    const int64_t turns = pieces(tasks, turn);
-    const bool done = threads.run(
-        turns, threads.workers(operations, turns),
-        [&](int, int64_t at) {
-            void* own = scratch(bytes);
-            if (!own) {
-                failed.store(true, std::memory_order_relaxed);
-                return;
-            }
-            const FlushToZero flush;
-            for (int64_t task = at * turn; task < std::min(tasks, (at + 1) * turn); ++task)
-                body(task, own);
-        },
-        [&] {
-            const auto now = Clock::now();
-            if (now - asked < std::chrono::milliseconds(100)) return false;
-            asked = now;
-            return interrupted && interrupted(context);
-        });
-    if (failed.load()) return Ended::kNoMemory;
-    return done ? Ended::kDone : Ended::kInterrupted;
-}
 
 // Of the whole call, nothing masked; it decides between one thread and several.
 double operations(const Request& r) {

@@ -10,10 +10,6 @@
 namespace clearhead {
 namespace {
 
-int64_t pieces(int64_t length, int64_t size) {
-    return (length + size - 1) / size;
-}
-
 // Whether lengths and bands are the same for all samples.
 bool uniform(const Request& r) {
     if (r.mask.key_lengths || r.mask.query_lengths) return r.batch == 1;

@@ -157,8 +157,8 @@ void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin,
     int64_t head = list ? task.first_head : task.first_head + begin / task.queries;
     int64_t i = list ? 0 : task.first_query + begin % task.queries;
     const char* base = place(r, r.query, sample, head);
+    Reach reach{};  // of the register at hand
     for (int lane = 0; lane < b.count; ++lane, ++i) {
-        Reach& reach = b.reach[lane / L];
         if (lane % L == 0) reach = {kFar, -kFar, kFar, -kFar};
         if (list) {
             i = list[begin + lane];
@@ -187,6 +187,7 @@ void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin,
         reach.high_min = smaller(reach.high_min, high);
         b.low[lane] = low;
         b.high[lane] = high;
+        if (lane % L == L - 1 || lane == b.count - 1) b.reach[lane / L] = reach;
     }
     for (int lane = b.count; lane < b.columns * L; ++lane) {
         b.low[lane] = -kFar;  // beyond the last query: never masked, never read

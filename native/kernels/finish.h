@@ -13,16 +13,18 @@ namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
 // One register, and one number, to the kind of the request.
-CLEARHEAD_INLINE void store_as(char* to, Kind kind, int64_t at, Vec<float>::Reg x, float) {
+template <Kind kind>
+CLEARHEAD_INLINE void store_as(char* to, int64_t at, Vec<float>::Reg x, float) {
     using V = Vec<float>;
-    if (kind == Kind::kFloat32)
+    if constexpr (kind == Kind::kFloat32)
         V::store(reinterpret_cast<float*>(to) + at, x);
-    else if (kind == Kind::kFloat16)
+    else if constexpr (kind == Kind::kFloat16)
         V::to_half(reinterpret_cast<uint16_t*>(to) + at, x);
     else
         V::to_bfloat(reinterpret_cast<uint16_t*>(to) + at, x);
 }
-CLEARHEAD_INLINE void store_as(char* to, Kind, int64_t at, Vec<double>::Reg x, double) {
+template <Kind>
+CLEARHEAD_INLINE void store_as(char* to, int64_t at, Vec<double>::Reg x, double) {
     Vec<double>::store(reinterpret_cast<double*>(to) + at, x);
 }
 
@@ -35,22 +37,32 @@ CLEARHEAD_INLINE void write_one(char* to, Kind kind, int64_t at, T x) {
             kind == Kind::kFloat16 ? narrow_half(float(x)) : narrow_bfloat(float(x));
 }
 
+// The `columns` of a row of output, o * factor, converted to `kind`; `line` is scratch.
+template <class T, Kind kind>
+CLEARHEAD_INLINE void write_columns(char* to, const T* o, int64_t columns, T factor, T* line) {
+    using V = Vec<T>;
+    const auto all = V::all(factor);
+    int64_t c = 0;
+    for (; c + V::kLanes <= columns; c += V::kLanes)
+        store_as<kind>(to, c, V::mul(V::load(o + c), all), T());
+    if (c == columns) return;
+    V::store(line, V::mul(V::load(o + c), all));
+    for (int64_t i = c; i < columns; ++i) write_one(to, kind, i, line[i - c]);
+}
+
 // out[row] = o * factor, converted to the kind of the request.
 template <class T>
 void write_row(const Request& r, int64_t row, const T* o, T factor, bool live, T* line) {
-    using V = Vec<T>;
     const int64_t size = size_of(r.kind);
     char* to = static_cast<char*>(r.out) + row * r.d_v * size;
-    if (!live) {
+    if (!live)
         std::memset(to, 0, static_cast<size_t>(r.d_v * size));
-        return;
-    }
-    int64_t c = 0;
-    for (; c + V::kLanes <= r.d_v; c += V::kLanes)
-        store_as(to, r.kind, c, V::mul(V::load(o + c), V::all(factor)), T());
-    if (c == r.d_v) return;
-    V::store(line, V::mul(V::load(o + c), V::all(factor)));
-    for (int64_t i = c; i < r.d_v; ++i) write_one(to, r.kind, i, line[i - c]);
+    else if (sizeof(T) == sizeof(double) || r.kind == Kind::kFloat32)
+        write_columns<T, kind_of<T>()>(to, o, r.d_v, factor, line);
+    else if (r.kind == Kind::kFloat16)
+        write_columns<T, Kind::kFloat16>(to, o, r.d_v, factor, line);
+    else
+        write_columns<T, Kind::kBFloat16>(to, o, r.d_v, factor, line);
 }
 
 // Sums and lists of the queries that no tile has reached, as those of no key.

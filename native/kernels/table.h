@@ -55,6 +55,11 @@ constexpr int64_t kThinRows = 8;       // rows that share their keys, up to whic
 constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin unit
 constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
 
+// How many pieces of `size` cover `length`.
+static constexpr int64_t pieces(int64_t length, int64_t size) {
+    return (length + size - 1) / size;
+}
+
 // Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and
 // float16, 1 for double, 2 for bfloat16. What one leaves out (nullptr) is that of the next one in
 // dispatch.cpp: those that only multiply bfloat16 in another way have nothing else.
