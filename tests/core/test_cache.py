@@ -125,3 +125,34 @@ def test_decoding_in_chunks_equals_the_full_pass(data, batch, as_torch, seed):
             q, k, v, out = (np.stack(x, axis=1) for x in zip(*rows[b], strict=True))
             whole = steps.attention(q, k, v, mask=ch.causal())
             np.testing.assert_allclose(out, whole, atol=1e-12)
+
+
+def test_samples_of_one_length_and_of_several_are_written_alike(rng):
+    steps = [(2, None), (1, [1, 1]), (2, [2, 1]), (1, None), (2, [0, 1]), (1, None), (0, None)]
+    x = rng.standard_normal((2, 1, 9, 3)).astype(np.float32)
+    at = ch.KVCache(2, 1, 9, 3, 3, "float32")
+    apart = [ch.KVCache(1, 1, 9, 3, 3, "float32") for _ in range(2)]
+    begin = 0
+    for count, lengths in steps:
+        new = x[:, :, begin : begin + count]
+        at.append(new, -new, lengths=lengths)
+        for b, one in enumerate(apart):
+            mine = count if lengths is None else lengths[b]
+            one.append(new[b : b + 1], -new[b : b + 1], lengths=mine)
+        begin += count
+        assert at.lengths.tolist() == [int(one.lengths[0]) for one in apart]
+        assert at.mask() == at.mask()
+    for b, one in enumerate(apart):
+        assert (at.keys[b] == one.keys[0]).all()
+        assert (at.values[b] == one.values[0]).all()
+
+
+def test_what_is_kept_has_no_gradient():
+    for learned in ("key", "value"):
+        cache = ch.KVCache(1, 1, 4, 3, 3, torch.float32)
+        key, value = (
+            torch.ones(1, 1, 1, 3, requires_grad=name == learned) for name in ("key", "value")
+        )
+        cache.append(key, value)
+        assert not cache.keys.requires_grad
+        assert not cache.values.requires_grad

@@ -208,3 +208,27 @@ def test_a_mask_cannot_be_changed():
 def test_a_plain_causal_mask_is_remembered_and_not_built_again():
     first = resolve(ch.causal(), (4,), 8, 16, 16)
     assert resolve(ch.causal(), (4,), 2, 16, 16) is first
+
+
+def test_a_mask_remembers_what_it_was_last_and_nothing_else():
+    mask = ch.lengths(keys=[2, 3]) & ch.causal(align="end")
+    first = resolve(mask, (2,), 4, 3, 3)
+    assert resolve(mask, (2,), 4, 3, 3) is first
+    assert resolve(mask, (2,), 4, 1, 3).high.tolist() == [1, 2]
+    assert resolve(mask, (2,), 4, 3, 3, True).high.tolist() == first.high.tolist()
+    assert vars(copy.copy(mask)).keys() == {"conditions"}
+
+
+def test_a_boolean_array_is_read_anew():
+    array = np.ones((2, 3), bool)
+    mask = ch.allowed(array) & ch.allowed(np.ones((2, 3), bool))
+    assert resolve(mask, (1,), 1, 2, 3).dense(2, 3).all()
+    array[1, 2] = False
+    assert not resolve(mask, (1,), 1, 2, 3).dense(2, 3)[0, 0, 1, 2]
+
+
+def test_lengths_are_those_of_the_time_they_were_given():
+    given = np.array([2, 3])
+    mask = ch.lengths(keys=given)
+    given[:] = 1
+    assert resolve(mask, (2,), 1, 3, 3).key_lengths.tolist() == [2, 3]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from clearhead.errors import ArgumentError, CacheError, KindError, ShapeError
 from clearhead.inputs import masks
 from clearhead.inputs.arrays import KINDS, Array, in_library_of, is_torch, kind
-from clearhead.inputs.conditions import integers, per_sample
+from clearhead.inputs.conditions import integers, least, most, per_sample
 from clearhead.inputs.options import whole_number
 from clearhead.inputs.shapes import fits_in_memory, show
 
@@ -54,6 +54,8 @@ class KVCache:
         self._values = _storage((self.batch, self.kv_heads, self.capacity, self.d_v), dtype)
         self._lengths = np.zeros(self.batch, np.int64)
         self._appended = np.zeros(self.batch, np.int64)
+        self._even = True  # whether all of them are as long as each other
+        self._mask: masks.Mask | None = None  # that of the last append, once somebody asks
 
     @property
     def keys(self) -> Array:
@@ -86,31 +88,40 @@ class KVCache:
             )
         counts = self._counts(lengths, steps)
         ends = self._lengths + counts
-        if ends.size and int(ends.max()) > self.capacity:
+        if most(ends) > self.capacity:
             sample = int(ends.argmax())
             raise CacheError(
                 f"cache: found {int(self._lengths[sample])} positions in sample {sample} and "
                 f"{int(counts[sample])} more; wanted at most its capacity of {self.capacity}; "
                 "make a KVCache of greater capacity; nothing has been written"
             )
-        if is_torch(k):
+        if is_torch(k) and (k.requires_grad or v.requires_grad):
             k, v = k.detach(), v.detach()
+        # Samples that are as long as each other, as most are, are written at once.
+        whole = lengths is None and self._even
         for storage, new in ((self._keys, k), (self._values, v)):
-            self._write(storage, new, counts, ends)
-        self._lengths, self._appended = ends, counts
+            if whole and ends.size:
+                end = int(ends[0])
+                storage[:, :, end - steps : end] = new
+            else:
+                self._write(storage, new, counts, ends)
+        self._lengths, self._appended, self._mask = ends, counts, None
+        self._even = whole or _are_equal(ends)
 
     def mask(self) -> masks.Mask:
         """What the queries of the last append may look at, each up to its own position.
 
         ``lengths(keys=cache.lengths, queries=those of the last append) & causal(align="end")``.
         """
-        valid = masks.lengths(keys=self._lengths, queries=self._appended)
-        return valid & masks.causal(align="end")
+        if self._mask is None:
+            valid = masks.lengths(keys=self._lengths, queries=self._appended)
+            self._mask = valid & masks.causal(align="end")
+        return self._mask
 
     def _write(
         self, storage: Array, new: Array, counts: npt.NDArray[Any], ends: npt.NDArray[Any]
     ) -> None:
-        if self.batch and (counts == counts[0]).all() and (ends == ends[0]).all():
+        if self.batch and _are_equal(counts) and _are_equal(ends):
             count, end = int(counts[0]), int(ends[0])
             storage[:, :, end - count : end] = new[:, :, :count]
             return
@@ -121,7 +132,7 @@ class KVCache:
         if lengths is None:
             return np.full(self.batch, steps, np.int64)
         counts = per_sample(integers(lengths, "lengths"), (self.batch,), "lengths")
-        if counts.size and (int(counts.min()) < 0 or int(counts.max()) > steps):
+        if least(counts) < 0 or most(counts) > steps:
             raise ArgumentError(
                 f"lengths: found {counts.tolist()}; wanted 0 … {steps}, the positions handed in"
             )
@@ -149,6 +160,10 @@ class KVCache:
             f"d_k={self.d_k}, d_v={self.d_v}, dtype={self._keys.dtype}, "
             f"lengths={self._lengths.tolist()})"
         )
+
+
+def _are_equal(numbers: npt.NDArray[Any]) -> bool:
+    return least(numbers) == most(numbers)
 
 
 def _storage(shape: tuple[int, ...], dtype: Any) -> Array:

@@ -25,10 +25,14 @@ __all__ = [
     "Lengths",
     "Segments",
     "integers",
+    "least",
+    "most",
     "per_sample",
     "shared_anchor",
 ]
 
+_INT64 = np.dtype(np.int64)
+_FEW = 32
 _FARTHEST = 2**60  # an offset beyond this cannot be a position; it keeps int64 sums exact
 
 
@@ -138,8 +142,8 @@ class Lengths:
             if given is None:
                 continue
             found = integers(given, f"lengths({name})")
-            if found.size and int(found.min()) < 0:
-                raise MaskError(f"lengths({name}): found {int(found.min())}; wanted 0 or more")
+            if least(found) < 0:
+                raise MaskError(f"lengths({name}): found {least(found)}; wanted 0 or more")
             object.__setattr__(self, name, found)
 
     def __eq__(self, other: object) -> bool:
@@ -224,6 +228,8 @@ Condition = Band | Lengths | Segments | Allowed
 
 def integers(given: Any, name: str) -> npt.NDArray[np.int64]:
     """``given`` (a number, list, NumPy array or torch tensor) as a copy in int64."""
+    if type(given) is np.ndarray and given.dtype is _INT64:
+        return given.copy()
     try:
         array = as_numpy(given)
     except ValueError as error:  # a ragged list
@@ -239,9 +245,25 @@ def integers(given: Any, name: str) -> npt.NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def least(numbers: npt.NDArray[np.int64]) -> int:
+    """The smallest of them; 0 of none. NumPy needs a microsecond for what is a matter of a few."""
+    if numbers.size > _FEW:
+        return int(numbers.min())
+    return min(numbers.ravel().tolist(), default=0)
+
+
+def most(numbers: npt.NDArray[np.int64]) -> int:
+    """The largest of them; 0 of none."""
+    if numbers.size > _FEW:
+        return int(numbers.max())
+    return max(numbers.ravel().tolist(), default=0)
+
+
 def per_sample(given: Any, batch: tuple[int, ...], name: str) -> npt.NDArray[np.int64]:
     """One number per sample, (B,): a plain number for all, or an array of the batch axes' shape."""
     array = np.asarray(given, np.int64)
+    if array.shape == batch and len(batch) == 1:
+        return array
     samples = math.prod(batch)
     if not array.ndim:
         return np.full(samples, array, np.int64)

@@ -60,7 +60,8 @@ class Mask:
     @property
     def anchor(self) -> Anchor | None:
         """The one anchor that its conditions share; None where none of them names one."""
-        return shared_anchor([c.anchor for c in self.conditions if isinstance(c, Band)])
+        bands = [c for c in self.conditions if isinstance(c, Band)]
+        return bands[0].anchor if len(bands) == 1 else shared_anchor([b.anchor for b in bands])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mask):
@@ -69,11 +70,25 @@ class Mask:
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
+    def __reduce__(self) -> tuple[type[Mask], tuple[Any, ...]]:
+        return Mask, (self.conditions,)
+
+    def resolved(self, *beside: Any) -> ResolvedMask:
+        """What :func:`resolve` returns, the last one remembered: every layer of a model asks."""
+        known = self.__dict__.get("_last")
+        if known is not None and known[0] == beside:
+            return known[1]  # type: ignore[no-any-return]
+        found = resolve_conditions(self.conditions, *beside)
+        if found.allowed is None:  # an array is the caller's, who may change what is in it
+            object.__setattr__(self, "_last", (beside, found))
+        return found
+
     def __repr__(self) -> str:
         return " & ".join(map(repr, self.conditions)) or "Mask()"
 
 
 _CAUSAL = Mask((Band(None, 0, None),))
+_CAUSAL_AT_THE_END = Mask((Band(None, 0, Anchor(align="end")),))
 
 
 def causal(offset: Array | int | None = None, align: str | None = None) -> Mask:
@@ -91,6 +106,8 @@ def causal(offset: Array | int | None = None, align: str | None = None) -> Mask:
     """
     if offset is None and align is None:
         return _CAUSAL
+    if offset is None and align == "end":
+        return _CAUSAL_AT_THE_END
     return Mask((Band(None, 0, Anchor(offset, align)),))
 
 
@@ -175,4 +192,4 @@ def resolve(
         mask = Mask()
     elif not isinstance(mask, Mask):
         mask = allowed(mask)
-    return resolve_conditions(mask.conditions, batch, heads, queries, keys, alibi)
+    return mask.resolved(batch, heads, queries, keys, alibi)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -51,11 +51,10 @@ class ResolvedMask:
     query_segments: npt.NDArray[np.int32] | None = None
     allowed: npt.NDArray[np.bool_] | None = None
 
-    everything: bool = field(init=False)
-    """Whether every query may look at every key: no condition is given."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "everything", self.only())
+    @cached_property
+    def everything(self) -> bool:
+        """Whether every query may look at every key: no condition is given."""
+        return all(condition is None for condition in self.handed)
 
     @cached_property
     def handed(self) -> tuple[npt.NDArray[Any] | None, ...]:
@@ -91,5 +90,5 @@ class ResolvedMask:
         return may
 
 
-CONDITIONS = tuple(f.name for f in fields(ResolvedMask) if f.init and f.name != "anchor")
+CONDITIONS = tuple(f.name for f in fields(ResolvedMask) if f.name != "anchor")
 """The fields that mask, in the order in which the kernels take them."""

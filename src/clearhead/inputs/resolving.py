@@ -17,6 +17,7 @@ from clearhead.inputs.conditions import (
     Condition,
     Lengths,
     Segments,
+    most,
     per_sample,
     shared_anchor,
 )
@@ -136,21 +137,27 @@ def _offsets(
     """Per sample the key at which query 0 stands, (B,); ``align="end"`` counts what is valid."""
     if anchor is not None and anchor.offset is not None:
         return per_sample(anchor.offset, batch, "offset")
-    one = np.full(math.prod(batch), _one_offset(anchor, queries, keys), np.int64)
-    if anchor is None:
-        return one
-    padding_of_keys = 0 if key_lengths is None else keys - key_lengths
-    padding_of_queries = 0 if query_lengths is None else queries - query_lengths
-    return np.asarray(one - padding_of_keys + padding_of_queries, np.int64)
+    one = _one_offset(anchor, queries, keys)
+    valid_keys = keys if key_lengths is None else key_lengths
+    valid_queries = queries if query_lengths is None else query_lengths
+    offsets = valid_keys - valid_queries
+    if anchor is None or isinstance(offsets, int):
+        return np.full(math.prod(batch), one, np.int64)
+    return offsets
 
 
 def _band(bands: list[Band], anchor: _Int64) -> tuple[_Int64, _Int64]:
     """The intersection of all bands, with the anchor in it."""
-    left = min((b.left for b in bands if b.left is not None), default=None)
-    right = min((b.right for b in bands if b.right is not None), default=None)
-    low = np.full_like(anchor, -OPEN) if left is None else anchor - min(left, OPEN // 2)
-    high = np.full_like(anchor, OPEN) if right is None else anchor + min(right, OPEN // 2)
+    left = min([b.left for b in bands if b.left is not None], default=None)
+    right = min([b.right for b in bands if b.right is not None], default=None)
+    low = _open(anchor.size, -OPEN) if left is None else anchor - min(left, OPEN // 2)
+    high = _open(anchor.size, OPEN) if right is None else anchor + min(right, OPEN // 2)
     return low, high
+
+
+@lru_cache(maxsize=64)
+def _open(samples: int, end: int) -> _Int64:
+    return np.full(samples, end, np.int64)
 
 
 @lru_cache(maxsize=64)
@@ -165,25 +172,27 @@ def _least_lengths(
     conditions: tuple[Condition, ...], batch: tuple[int, ...], queries: int, keys: int
 ) -> tuple[_Int64 | None, _Int64 | None]:
     """Per sample the valid keys and queries; several ``lengths`` meet in the smaller."""
-    least: list[_Int64 | None] = [None, None]
-    for condition in conditions:
-        if not isinstance(condition, Lengths):
+    given = [c for c in conditions if isinstance(c, Lengths)]
+    return (
+        _least([c.keys for c in given], batch, "keys", keys),
+        _least([c.queries for c in given], batch, "queries", queries),
+    )
+
+
+def _least(given: list[Any], batch: tuple[int, ...], name: str, axis: int) -> _Int64 | None:
+    """The smallest of the lengths ``given`` for an axis, per sample; None where nobody says any."""
+    smallest: _Int64 | None = None
+    for one in given:
+        if one is None:
             continue
-        for side, (name, given, axis) in enumerate(
-            (("keys", condition.keys, keys), ("queries", condition.queries, queries))
-        ):
-            if given is None:
-                continue
-            found = per_sample(given, batch, f"lengths({name})")
-            if found.size and int(found.max()) > axis:
-                raise MaskError(
-                    f"lengths({name}): found {int(found.max())}; wanted at most {axis}, the "
-                    f"number of {name} that there are; check that the lengths belong to these "
-                    "arrays"
-                )
-            before = least[side]
-            least[side] = found if before is None else np.minimum(before, found)
-    return least[0], least[1]
+        found = per_sample(one, batch, f"lengths({name})")
+        if most(found) > axis:
+            raise MaskError(
+                f"lengths({name}): found {most(found)}; wanted at most {axis}, the number of "
+                f"{name} that there are; check that the lengths belong to these arrays"
+            )
+        smallest = found if smallest is None else np.minimum(smallest, found)
+    return smallest
 
 
 def _all_of(views: list[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_] | None:
@@ -200,5 +209,5 @@ def _all_of(views: list[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_] | None:
 def _fixed(array: _Int64 | None) -> _Int64 | None:
     if array is not None:
         array = np.ascontiguousarray(array)
-        array.flags.writeable = False
+        array.setflags(write=False)
     return array
