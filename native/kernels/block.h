@@ -37,6 +37,7 @@ struct Block {
     Reach reach[kRowsPerBlock / Vec<T>::kLanes];
     uint64_t fresh;  // bit c: no tile has reached register c
     bool thin;       // few queries: q holds rows [lane][d_k, padded] as they are
+    T* turned;       // scratch for kThinRows of them, as thin.h reads them
     T *q, *o, *m, *l, *t, *decay;
     uint8_t* live;
     T *top_scores, *top_keys;  // [k][64], the keys carried in the bits of T
@@ -59,7 +60,9 @@ void lay_out_sums(Block<T>& b, Arena& arena, const Request& r, int64_t rows, int
 // What is needed beside the sums.
 template <class T>
 void lay_out_queries(Block<T>& b, Arena& arena, const Request& r, int64_t rows) {
-    b.q = arena.take<T>(round_up(r.d_k, 2 * Vec<T>::kLanes) * rows);
+    const int64_t width = round_up(r.d_k, 2 * Vec<T>::kLanes);
+    b.q = arena.take<T>(width * rows);
+    b.turned = arena.take<T>(width * kThinRows);
     b.decay = arena.take<T>(kRowsPerBlock);
 }
 

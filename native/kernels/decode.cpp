@@ -3,7 +3,7 @@
 //   out[i] = sum over parts of 2^(m_part - m) * (sum over j in part of 2^(s[i][j] - m_part) v[j]) /
 //   Z
 //
-// Order: a task owns one part of the keys, 16 tiles, and leaves m, l, t, o and the lists of its
+// Order: a task owns one part of the keys and leaves m, l, t, o and the lists of its
 // queries; where there are several parts, `join` adds them up from the first to the last. Parts
 // begin at multiples of their size from key 0: what is summed with what depends on the number of
 // valid keys and on nothing else. Within a part the tiles, and for each tile the scores, the top
@@ -71,9 +71,10 @@ struct Source {
         return {reinterpret_cast<const char*>(copy), kind_of<Entry>(),
                 stride * static_cast<int64_t>(sizeof(Entry))};
     }
-    Ahead ahead(int64_t begin, int64_t keys) const {
-        return {rows.base + begin * row_bytes(), row_bytes(), rows.width * size_of(rows.kind),
-                lies ? keys : 0};
+    // Rows from `begin` on, or `otherwise` where there are none to be fetched.
+    Ahead ahead(int64_t begin, bool any, const Stream& otherwise) const {
+        if (!any || !lies) return {otherwise.data, otherwise.row};
+        return {rows.base + begin * row_bytes(), row_bytes()};
     }
 };
 
@@ -83,39 +84,47 @@ CLEARHEAD_INLINE T* packed_of(T* packed, int at) {
     return packed + at * (kKeysPerTile + Vec<T>::kLanes);
 }
 
+template <class P, class T = typename P::Sum>
+void turn_queries(Block<T>& b, int64_t width) {
+    using Entry = typename P::Entry;
+    for (int at = 0; at < b.columns * Vec<T>::kLanes; at += Vec<T>::kLanes) {
+        by_rows<T>(b.count - at, [&](auto R) {
+            interleave<P, R.value>(reinterpret_cast<const Entry*>(b.q) + at * width, b.count - at,
+                                   width, reinterpret_cast<Entry*>(b.turned) + at * width);
+        });
+    }
+}
+
 // The scores of a tile, packed, and spread where somebody needs them so.
 template <class P, class T = typename P::Sum>
-void score_packed(Thin<P>& w, const Request& r, const Stream& k, const Ahead& values) {
+void score_packed(Thin<P>& w, const Request& r, const Stream& k, const Ahead& ahead) {
     const Block<T>& b = w.block;
     Tile<T>& tile = w.tile;
     tile.spread = edits_scores(r) || tile.seen != Seen::kAll || r.observe.top;
     const int64_t width = single_width<P>(r);
-    Ahead ahead = values;
     for (int at = tile.lanes.begin; at < tile.lanes.end; at += Vec<T>::kLanes) {
-        const int rows = b.count - at;
-        const auto* q = reinterpret_cast<const typename P::Entry*>(b.q) + at * width;
+        const auto* q = reinterpret_cast<const typename P::Entry*>(b.turned) + at * width;
         T* s = packed_of(w.packed, at);
-        by_rows<T>(rows, [&](auto R) {
+        by_rows<T>(b.count - at, [&](auto R) {
             by_kind<P>(k.kind, [&](auto kind) {
-                const int mine = static_cast<int>(smaller(rows, R.value));
-                const auto most = score_rows<P, kind.value, R.value>(k, q, width, mine, tile.keys,
+                const auto most = score_rows<P, kind.value, R.value>(k, q, width, tile.keys,
                                                                      query_factor<T>(r), s, ahead);
                 Vec<T>::store(w.most + at, most);
             });
             if (tile.spread) spread<R.value>(s, tile.keys, tile.s + at);
         });
-        ahead.rows = 0;
     }
 }
 
 // The weights of the tile and the values they mix, where all values may be read.
 template <class P, bool entropy, class T = typename P::Sum>
 void see_tile(Thin<P>& w, const Request& r, int64_t sample, const Source<P>& values,
-              Values<P>& woven, Ahead ahead) {
+              Values<P>& woven, const Source<P>& keys, int64_t last) {
     Block<T>& b = w.block;
     Tile<T>& tile = w.tile;
-    const int64_t width = values.rows.padded;
+    const int64_t width = values.rows.padded, next = tile.begin + tile.keys;
     const Stream v = values.tile(tile.begin, tile.keys);
+    const Ahead ahead = keys.ahead(next, next <= last, v);
     const bool selected = tile.seen == Seen::kSome && !finite_rows<P>(v, tile.keys, width);
     int64_t stride = 0;
     const auto* part = selected ? woven.tile(tile.begin, tile.begin + tile.keys, &stride) : nullptr;
@@ -139,7 +148,6 @@ void see_tile(Thin<P>& w, const Request& r, int64_t sample, const Source<P>& val
             mix_selected<P>(tile.s + at, tile.visible + at, part, stride, tile.keys, b.decay + at,
                             fresh, o, width, rows);
         });
-        ahead.rows = 0;
     }
     touch(b, tile.lanes);
 }
@@ -159,23 +167,23 @@ void run_part(const Request& r, const Task& task, const Part& part, const Normal
     const int64_t last = smaller(b.high_max, part.end - 1);
     if (first <= last) {
         read_queries<P>(b, r, query_factor<T>(r), w.line);
+        turn_queries<P>(b, single_width<P>(r));
         const int64_t head = task.first_head / (r.heads / r.key_heads);
         const Source<P> keys(keys_of<P>(r, sample, head, w.keys));
         const Source<P> values(rows_of(r, r.value, sample, head, r.d_v, L,
                                        reinterpret_cast<typename P::Entry*>(w.values)));
         Values<P> woven(r, sample, head, w.selected);
-        for (int64_t at = first / kKeysPerTile * kKeysPerTile; at <= last; at += kKeysPerTile) {
+        for (int64_t at = first / kThinTile * kThinTile; at <= last; at += kThinTile) {
             const int64_t begin = larger(at, first);
-            const int64_t end = smaller(at + kKeysPerTile, last + 1);
+            const int64_t end = smaller(at + kThinTile, last + 1);
             const auto score = [&] {
-                score_packed(w, r, keys.tile(tile.begin, tile.keys),
-                             values.ahead(tile.begin, tile.keys));
+                const Stream k = keys.tile(tile.begin, tile.keys);
+                score_packed(w, r, k, values.ahead(tile.begin, true, k));
             };
             if (!fill<P>(tile, b, r, sample, begin, end, score)) continue;
             if (r.observe.top)
                 see_top(b, tile.lanes, r, tile.s, tile.largest, tile.begin, tile.keys);
-            see_tile<P, entropy>(w, r, sample, values, woven,
-                                 keys.ahead(end, smaller(kKeysPerTile, last + 1 - end)));
+            see_tile<P, entropy>(w, r, sample, values, woven, keys, last);
         }
     }
     unpack_sums(b, entropy);

@@ -21,6 +21,10 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
+// Keys of a tile: what is fetched ahead stays in the L1 cache with what is worked on.
+constexpr int64_t kThinTile = 32;
+static_assert(kThinTile <= kKeysPerTile && kPartKeys % kThinTile == 0);
+
 // Rows that are read where they lie: dense, of a kind that can be loaded, whole registers wide.
 struct Stream {
     const char* data;
@@ -30,16 +34,12 @@ struct Stream {
     CLEARHEAD_INLINE const char* at(int64_t j) const { return data + j * row; }
 };
 
-// Rows to be fetched while others are worked on: `rows` of them, `bytes` of each.
+// Rows to be fetched while others are worked on, as many and about as long: where there are none,
+// those others once more. Lines are asked for one beside each that is read, so that memory has
+// something to do all the time, and never in a loop of their own.
 struct Ahead {
     const char* data;
-    int64_t row, bytes, rows;
-
-    CLEARHEAD_INLINE void fetch(int64_t begin, int64_t count) const {
-        for (int64_t j = begin; j < smaller(begin + count, rows); ++j)
-            for (int64_t at = 0; at < bytes; at += 64)
-                __builtin_prefetch(data + j * row + at, 0, 3);
-    }
+    int64_t row;
 };
 
 template <int n>
@@ -124,43 +124,79 @@ CLEARHEAD_INLINE void close(T* s, int64_t keys) {
         s[i] = -static_cast<T>(__builtin_inf());
 }
 
-// `rows` queries, R at most. The answer: the largest of each lane.
+// Rows of queries as the scores read them, a register of each of R in turn; the last one stands in
+// for those that are not there.
+template <class P, int R>
+void interleave(const typename P::Entry* rows, int count, int64_t width, typename P::Entry* to) {
+    constexpr int64_t E = Vec<typename P::Sum>::kLanes * P::kStep;
+    for (int64_t e = 0; e < width; e += E)
+        for (int i = 0; i < R; ++i, to += E)
+            std::memcpy(to, rows + (i < count ? i : count - 1) * width + e,
+                        E * sizeof(typename P::Entry));
+}
+
+// The sums of K keys and R queries, folded.
 template <class P, Kind kind, int R, class T = typename P::Sum>
-typename Vec<T>::Reg score_rows(const Stream& k, const typename P::Entry* q, int64_t width,
-                                int rows, int64_t keys, T factor, T* s, const Ahead& ahead) {
+CLEARHEAD_INLINE typename Vec<T>::Reg score_step(const char* const* key, const typename P::Entry* q,
+                                                 int64_t width, const Ahead& ahead) {
     using V = Vec<T>;
     constexpr int L = V::kLanes, K = L / R;
-    const typename P::Entry* query[R];
-    for (int i = 0; i < R; ++i) query[i] = q + (i < rows ? i : rows - 1) * width;
+    typename V::Reg sum[L];
+#pragma GCC unroll 16
+    for (int i = 0; i < L; ++i) sum[i] = V::zero();
+    for (int64_t e = 0; e < width; e += L * P::kStep) {
+        typename V::Reg part[R];
+#pragma GCC unroll 8
+        for (int i = 0; i < R; ++i) part[i] = P::load(q + e * R + i * L * P::kStep);
+#pragma GCC unroll 16
+        for (int p = 0; p < K; ++p) {
+            __builtin_prefetch(ahead.data + p * ahead.row + e * size_of(kind), 0, 3);
+            const auto entries = load_as<P, kind>(key[p], e);
+#pragma GCC unroll 8
+            for (int i = 0; i < R; ++i) sum[p * R + i] = P::step(entries, part[i], sum[p * R + i]);
+        }
+    }
+    return fold<T>(sum);
+}
+
+// Fewer keys than a register holds: the last one stands in for those that are not there.
+template <class P, Kind kind, int R, class T = typename P::Sum>
+__attribute__((noinline)) typename Vec<T>::Reg score_few(const Stream& k,
+                                                         const typename P::Entry* q, int64_t width,
+                                                         int64_t keys) {
+    constexpr int K = Vec<T>::kLanes / R;
+    const char* key[K];
+    for (int i = 0; i < K; ++i) key[i] = k.at(smaller(i, keys - 1));
+    return score_step<P, kind, R>(key, q, width, {k.data, 0});
+}
+
+// R queries. The answer: the largest of each lane. What is over when the keys are taken K at a time
+// is taken with some before it, whose scores are the same again.
+template <class P, Kind kind, int R, class T = typename P::Sum>
+typename Vec<T>::Reg score_rows(const Stream& k, const typename P::Entry* q, int64_t width,
+                                int64_t keys, T factor, T* s, Ahead ahead) {
+    using V = Vec<T>;
+    constexpr int64_t K = V::kLanes / R;
+    const auto by = V::all(factor);
     auto most = lowest<T>();
-    for (int64_t j = 0; j < keys; j += K) {
-        typename V::Reg sum[L];
+    if (keys < K) {
+        V::store(s, P::scale_sum(score_few<P, kind, R>(k, q, width, keys), by));
+        close<R>(s, keys);
+        return V::load(s);
+    }
+    for (int64_t j = 0;;) {
         const char* key[K];
 #pragma GCC unroll 16
-        for (int i = 0; i < K; ++i) key[i] = k.at(smaller(j + i, keys - 1));
-#pragma GCC unroll 16
-        for (int i = 0; i < L; ++i) sum[i] = V::zero();
-        ahead.fetch(j, K);
-        for (int64_t e = 0; e < width; e += L * P::kStep) {
-            typename V::Reg part[R];
-#pragma GCC unroll 8
-            for (int i = 0; i < R; ++i) part[i] = P::load(query[i] + e);
-#pragma GCC unroll 16
-            for (int p = 0; p < K; ++p) {
-                const auto entries = load_as<P, kind>(key[p], e);
-#pragma GCC unroll 8
-                for (int i = 0; i < R; ++i)
-                    sum[p * R + i] = P::step(entries, part[i], sum[p * R + i]);
-            }
-        }
-        const auto scores = P::scale_sum(fold<T>(sum), V::all(factor));
+        for (int i = 0; i < K; ++i) key[i] = k.data + (j + i) * k.row;
+        const Ahead beside{ahead.data + j * ahead.row, ahead.row};
+        const auto scores = P::scale_sum(score_step<P, kind, R>(key, q, width, beside), by);
         V::store(s + j * R, scores);
-        if (j + K <= keys) most = V::max(most, scores);
+        most = V::max(most, scores);
+        j += K;
+        if (j >= keys) break;
+        if (j + K > keys) j = keys - K;
     }
-    if (keys % K) {
-        close<R>(s, keys);
-        most = V::max(most, V::load(s + keys / K * K * R));
-    }
+    close<R>(s, keys);
     return most;
 }
 
@@ -195,18 +231,21 @@ constexpr int64_t packed_size() {
 }
 
 // The scores of any number of queries, as a block has them: for the sweeps, bit for bit those of
-// the first pass. s of other lanes stays as it is.
+// the first pass. s of other lanes stays as it is. `queries`: scratch for rows of kThinRows.
 template <class P, class T = typename P::Sum>
 void score_thin(const Block<T>& b, Lanes lanes, const Stream& k, int64_t width, int64_t keys,
-                T factor, T* s) {
+                T factor, T* queries, T* s) {
+    using Entry = typename P::Entry;
     T packed[packed_size<T>()];
+    auto* q = reinterpret_cast<Entry*>(queries);
     const int end = lanes.begin + queries_in(b, lanes);
     for (int lane = lanes.begin; lane < end;) {
         const int rows = static_cast<int>(smaller(end - lane, smaller(kThinRows, Vec<T>::kLanes)));
-        const auto* q = reinterpret_cast<const typename P::Entry*>(b.q) + lane * width;
         by_rows<T>(rows, [&](auto R) {
+            interleave<P, R.value>(reinterpret_cast<const Entry*>(b.q) + lane * width, rows, width,
+                                   q);
             by_kind<P>(k.kind, [&](auto kind) {
-                score_rows<P, kind.value, R.value>(k, q, width, rows, keys, factor, packed, {});
+                score_rows<P, kind.value, R.value>(k, q, width, keys, factor, packed, {});
             });
             for (int64_t j = 0; j < keys; ++j)
                 for (int i = 0; i < rows; ++i)

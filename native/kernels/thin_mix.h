@@ -84,22 +84,19 @@ void unpack_sums(Block<T>& b, bool entropy) {
 
 // One step of values: C registers of columns of a key, or of two.
 template <class P, Kind kind, int C, class T = typename P::Sum>
-CLEARHEAD_INLINE void load_columns(const Stream& v, int64_t j, int64_t keys, int64_t c,
-                                   typename Vec<T>::Reg* to) {
+CLEARHEAD_INLINE void load_columns(const char* a, const char* b, typename Vec<T>::Reg* to) {
     using V = Vec<T>;
     if constexpr (P::kStep == 1) {
 #pragma GCC unroll 8
-        for (int i = 0; i < C; ++i) to[i] = load_as<P, kind>(v.at(j), c + i * V::kLanes);
+        for (int i = 0; i < C; ++i) to[i] = load_as<P, kind>(a, i * V::kLanes);
+    } else if constexpr (C == 1) {
+        to[0] =
+            V::weave(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<const uint16_t*>(b));
     } else {
-        const auto* a = reinterpret_cast<const uint16_t*>(v.at(j)) + c;
-        const auto* b = reinterpret_cast<const uint16_t*>(v.at(smaller(j + 1, keys - 1))) + c;
-        if constexpr (C == 1) {
-            to[0] = V::weave(a, b);
-        } else {
 #pragma GCC unroll 4
-            for (int i = 0; i < C; i += 2)
-                V::weave_wide(P::load(a + i * V::kLanes), P::load(b + i * V::kLanes), to + i);
-        }
+        for (int i = 0; i < C; i += 2)
+            V::weave_wide(load_as<P, kind>(a, i * V::kLanes), load_as<P, kind>(b, i * V::kLanes),
+                          to + i);
     }
 }
 
@@ -114,10 +111,18 @@ void mix_rows(const T* p, const Stream& v, int64_t c, int64_t keys, const T* dec
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
         for (int i = 0; i < C; ++i) sum[r][i] = V::zero();
-    for (int64_t j = 0; j < keys; j += P::kStep, p += R) {
-        ahead.fetch(j, P::kStep);
-        typename V::Reg lanes[C];
-        load_columns<P, kind, C>(v, j, keys, c, lanes);
+    constexpr int kLines = static_cast<int>((C * L * size_of(kind) + 63) / 64);
+    const int64_t row = v.row;
+    const char* at = v.data + c * size_of(kind);
+    const char* beside = ahead.data + c * size_of(kind);
+    for (int64_t j = 0; j < keys;
+         j += P::kStep, p += R, at += P::kStep * row, beside += P::kStep * ahead.row) {
+        for (int i = 0; i < kLines; ++i) {
+            __builtin_prefetch(beside + 64 * i, 0, 3);
+            if (P::kStep == 2) __builtin_prefetch(beside + ahead.row + 64 * i, 0, 3);
+        }
+        typename V::Reg lanes[C];  // the weight of a key behind the last one is 0
+        load_columns<P, kind, C>(at, P::kStep == 2 && j + 1 < keys ? at + row : at, lanes);
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
             const auto weight = V::all(p[r]);
@@ -142,11 +147,9 @@ void mix_rows(const T* p, const Stream& v, int64_t c, int64_t keys, const T* dec
 // All columns from c on, C registers at a time, then half as many.
 template <class P, Kind kind, int R, int C, class T = typename P::Sum>
 void mix_strips(const T* p, const Stream& v, int64_t c, int64_t keys, const T* decay, bool first,
-                T* o, int64_t width, Ahead ahead) {
-    for (; c + C * Vec<T>::kLanes <= width; c += C * Vec<T>::kLanes) {
+                T* o, int64_t width, const Ahead& ahead) {
+    for (; c + C * Vec<T>::kLanes <= width; c += C * Vec<T>::kLanes)
         mix_rows<P, kind, R, C>(p, v, c, keys, decay, first, o, width, ahead);
-        ahead.rows = 0;
-    }
     if constexpr (C > 1)
         if (c < width) mix_strips<P, kind, R, C / 2>(p, v, c, keys, decay, first, o, width, ahead);
 }

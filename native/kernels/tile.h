@@ -56,7 +56,7 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
         const Stream keys{reinterpret_cast<const char*>(k), kind_of<typename P::Entry>(),
                           stride * size};
         score_thin<P>(b, tile.lanes, keys, single_width<P>(r), tile.keys, query_factor<T>(r),
-                      tile.s);
+                      b.turned, tile.s);
     }
 }
 
