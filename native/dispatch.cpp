@@ -2,9 +2,13 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 #include <string>
+
+#if defined(CLEARHEAD_HAS_amx)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace clearhead {
 namespace {
@@ -12,6 +16,7 @@ namespace {
 struct Isa {
     const char* name;
     const Kernels* kernels;
+    const Kernels* rest;  // for what these leave out
     bool (*runs_here)();
     bool pays;  // whether it is taken where nothing is forced
 };
@@ -57,21 +62,40 @@ struct Isa {
 #endif
 }
 
+// Tiles, where the system lets this process use them, and where they multiply as they should: an
+// emulator may only pretend. The permission is for all threads, those to come too.
+[[maybe_unused]] bool has_amx() {
+#if defined(CLEARHEAD_HAS_amx)
+    constexpr int kAskPermission = 0x1023, kTileData = 18;  // arch_prctl(2)
+    return has_avx512bf16() && __builtin_cpu_supports("amx-tile") &&
+           __builtin_cpu_supports("amx-bf16") &&
+           syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0 && amx::multiplies();
+#else
+    return false;
+#endif
+}
+
 // Best first.
 const Isa kIsas[] = {
+#if defined(CLEARHEAD_HAS_amx)
+    {"amx", amx::kernels, avx512::kernels, has_amx, true},
+#endif
+#if defined(CLEARHEAD_HAS_tiles)
+    {"tiles", tiles::kernels, avx512::kernels, has_avx512bf16, false},
+#endif
 #if defined(CLEARHEAD_HAS_avx512bf16)
-    {"avx512bf16", avx512bf16::kernels, has_avx512bf16, fast_avx512bf16()},
+    {"avx512bf16", avx512bf16::kernels, avx512::kernels, has_avx512bf16, fast_avx512bf16()},
 #endif
 #if defined(CLEARHEAD_HAS_avx512)
-    {"avx512", avx512::kernels, has_avx512, true},
+    {"avx512", avx512::kernels, nullptr, has_avx512, true},
 #endif
 #if defined(CLEARHEAD_HAS_avx2)
-    {"avx2", avx2::kernels, has_avx2, true},
+    {"avx2", avx2::kernels, nullptr, has_avx2, true},
 #endif
 #if defined(CLEARHEAD_HAS_neon)
-    {"neon", neon::kernels, always, true},  // part of AArch64
+    {"neon", neon::kernels, nullptr, always, true},  // part of AArch64
 #endif
-    {"baseline", baseline::kernels, always, true},
+    {"baseline", baseline::kernels, nullptr, always, true},
 };
 
 // The instruction set that runs, and its tables with what they leave out filled in.
@@ -79,9 +103,11 @@ struct Chosen {
     const Isa* isa;
     Kernels kernels[3];
 
-    explicit Chosen(const Isa* of) : isa(of), kernels{} {
-        for (; of != std::end(kIsas); ++of)
-            for (int kind = 0; kind < 3; ++kind) complete(kernels + kind, of->kernels + kind);
+    explicit Chosen(const Isa* of) : isa(of) {
+        for (int kind = 0; kind < 3; ++kind) {
+            kernels[kind] = of->kernels[kind];
+            if (of->rest) complete(kernels + kind, of->rest + kind);
+        }
     }
 
     // A table is nothing but pointers to functions.

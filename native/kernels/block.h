@@ -121,6 +121,12 @@ void read_queries(Block<T>& b, const Request& r, T factor, T* line) {
     if (!b.thin) {
         transpose_queries<P>(b.q, b.query, b.count, a.kind, a.column, r.d_k, factor,
                              reinterpret_cast<Entry*>(line));
+        if constexpr (P::kStepsRead > 1) {
+            const int64_t steps = (r.d_k + P::kStep - 1) / P::kStep;
+            const int64_t missing = round_up(steps, P::kStepsRead) - steps;
+            std::memset(b.q + steps * kRowsPerBlock, 0,
+                        static_cast<size_t>(missing * kRowsPerBlock) * sizeof(T));
+        }
         return;
     }
     const int64_t width = single_width<P>(r);

@@ -9,6 +9,9 @@
 #pragma once
 
 #include "kernels/vec.h"
+#if defined(CLEARHEAD_TILES)
+#include "kernels/vec_tiles.h"
+#endif
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -56,6 +59,21 @@ CLEARHEAD_INLINE typename Vec<T>::Reg exp2_cut(typename Vec<T>::Reg x) {
     const auto f = V::sub(x, n);
     return V::scale2(V::fma(f, exp2_slope<T>(f), V::all(1)), n);
 }
+
+#if defined(CLEARHEAD_TILES)
+// 2^x = 2^floor(x) * (1 + f * g(f)) for x <= 0, with f = x - floor(x): no rounding of x, and
+// nothing to cut off, as -inf gives 0. A minimax polynomial, relative error 8e-8; 2^0 is 1 exactly.
+CLEARHEAD_INLINE Vec<float>::Reg exp2_floor(Vec<float>::Reg x) {
+    using V = Vec<float>;
+    constexpr float slope[] = {6.931512952e-01f, 2.401644439e-01f, 5.579991266e-02f,
+                               9.017030708e-03f, 1.867130050e-03f};
+    const auto f = TileVec::fraction(x);
+    auto g = V::all(slope[4]);
+#pragma GCC unroll 4
+    for (int i = 3; i >= 0; --i) g = V::fma(g, f, V::all(slope[i]));
+    return TileVec::scale_floor(V::fma(f, g, V::all(1)), x);
+}
+#endif
 
 template <class T>
 CLEARHEAD_INLINE typename Vec<T>::Reg cut(typename Vec<T>::Reg x) {

@@ -10,6 +10,9 @@
 #include "kernels/entries.h"
 #include "kernels/finish.h"
 #include "kernels/values.h"
+#if defined(CLEARHEAD_TILES)
+#include "kernels/tiles_mix.h"
+#endif
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -19,7 +22,7 @@ struct Work {
     using T = typename P::Sum;
     Block<T> blocks[kBlocksPerTask];
     Tile<T> tile;
-    T *keys, *values, *line;
+    T *keys, *values, *line, *turned;
     Arena arena;
 
     Work(const Request& r, int64_t rows, void* scratch) : arena{static_cast<char*>(scratch)} {
@@ -33,6 +36,7 @@ struct Work {
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));
         values = arena.take<T>(Values<P>::scratch(r));
         line = arena.take<T>(larger(L * round_up(r.d_k, P::kStep), round_up(r.d_v, L)));
+        turned = arena.take<T>(ByTiles<P> ? kRowsPerBlock * round_up(r.d_v, L) : 0);
     }
 };
 
@@ -51,7 +55,7 @@ void see_tile(Work<P>& w, Block<T>& b, const Request& r, int64_t sample, Values<
         const int at = run.begin, rows = queries_in(b, run);
         const bool fresh = is_fresh(b, at);
         const Reached reached{b.low + at, b.high + at, tile.begin};
-        T* o = b.o + at * width;
+        T* o = b.o + (ByTiles<P> ? at : at * width);
         if (selected)
             mix_selected<P>(tile.s + at, tile.visible + at, v, stride, tile.keys, b.decay + at,
                             fresh, o, width, rows);
@@ -67,6 +71,7 @@ template <class P, bool entropy>
 void run_task(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     using T = typename P::Sum;
     Work<P> w(r, task.end - task.begin, scratch);
+    [[maybe_unused]] typename P::Session session;
     const int64_t sample = task.sample;
     int blocks = 0;
     int64_t first = kFar, last = -1;  // the keys that any block reaches
@@ -102,7 +107,10 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
             }
         }
     }
-    for (int i = 0; i < blocks; ++i) finish(w.tile, w.line, w.blocks[i], r, sample, n);
+    for (Block<T>* b = w.blocks; b < w.blocks + blocks; ++b) {
+        if constexpr (ByTiles<P>) turn_outputs(*b, round_up(r.d_v, Vec<T>::kLanes), w.turned);
+        finish(w.tile, w.line, *b, r, sample, n);
+    }
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ CLEARHEAD_INLINE Seen class_of_allowed(const Request& r, const Block<T>& b, Lane
     if (!mask.classes) return Seen::kSome;
     const Span& span = mask.of_allowed;
     uint8_t found = 0;
-    for (int64_t tile = begin / kKeysPerTile; tile <= (end - 1) / kKeysPerTile; ++tile) {
+    constexpr int64_t keys = clearhead::kKeysPerTile;  // of every instruction set
+    for (int64_t tile = begin / keys; tile <= (end - 1) / keys; ++tile) {
         const uint8_t* of = mask.classes + tile * mask.class_rows + sample * span.sample;
         for (int lane = lanes.begin; lane < lanes.begin + queries_in(b, lanes); ++lane)
             found |= of[b.head[lane] * span.head + b.position[lane] * span.row];

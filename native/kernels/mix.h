@@ -111,7 +111,7 @@ void mix_columns(const T* weights, const typename P::Entry* values, int64_t stri
 
 // `width`: columns of o, a whole number of registers; v has as many. `reached`: nullptr where every
 // query may look at every key.
-template <class P, class T = typename P::Sum>
+template <InRegisters P, class T = typename P::Sum>
 void mix_tile(const T* p, const typename P::Entry* v, int64_t stride, int64_t keys, const T* decay,
               bool first, T* o, int64_t width, int64_t queries, const Reached* reached) {
     constexpr int L = Vec<T>::kLanes, C = Vec<T>::kMixColumns;
@@ -174,7 +174,7 @@ CLEARHEAD_INLINE typename Vec<T>::Reg seen_part(Pairs<T>, const uint16_t* v, con
 }
 
 // visible[j][i]: whether query i may look at key j.
-template <class P, class T = typename P::Sum>
+template <InRegisters P, class T = typename P::Sum>
 void mix_selected(const T* p, const uint8_t* visible, const typename P::Entry* v, int64_t stride,
                   int64_t keys, const T* decay, bool first, T* o, int64_t width, int64_t queries) {
     using V = Vec<T>;

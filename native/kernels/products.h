@@ -2,6 +2,7 @@
 //
 //   Singles<T>   sum += a[e] * b[e]                                 one fused multiply-add
 //   Pairs<T>     sum += a[2e + 1] * b[2e + 1], += a[2e] * b[2e]     one dot2: twice the work
+//   Tiled<T>     pairs, by tiles: tiles.h and tiles_mix.h have products of their own
 //
 // The kernels are written over these. Sum is the type of scores, sums and outputs; Entry that of
 // rows in memory. A register of pairs is carried in one of Sum, so that loads, squares and
@@ -13,6 +14,9 @@
 #pragma once
 
 #include "kernels/vec.h"
+#if defined(CLEARHEAD_TILES)
+#include "kernels/tile_words.h"
+#endif
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -22,9 +26,11 @@ struct Singles {
     using Sum = T;
     using Entry = T;
     using Reg = typename Vec<T>::Reg;
-    static constexpr int kStep = 1;          // entries that a step takes
-    static constexpr int64_t kWhole = 1;     // keys that stay together where a tile is cut
-    static constexpr int64_t kStretch = 32;  // steps that are summed in one go
+    struct Session {};                        // what a thread holds while it multiplies
+    static constexpr int kStep = 1;           // entries that a step takes
+    static constexpr int64_t kStepsRead = 1;  // steps of queries that are read at once
+    static constexpr int64_t kWhole = 1;      // keys that stay together where a tile is cut
+    static constexpr int64_t kStretch = 32;   // steps that are summed in one go
 
     static CLEARHEAD_INLINE Reg all(const T* entry) { return Vec<T>::all(*entry); }
     static CLEARHEAD_INLINE Reg load(const T* entries) { return Vec<T>::load(entries); }
@@ -39,7 +45,9 @@ struct Pairs {
     using Sum = T;
     using Entry = uint16_t;
     using Reg = typename Vec<T>::Reg;
+    struct Session {};
     static constexpr int kStep = 2;
+    static constexpr int64_t kStepsRead = 1;
     static constexpr int64_t kWhole = 2;
     static constexpr int64_t kStretch = 64;
 
@@ -56,6 +64,25 @@ struct Pairs {
     static CLEARHEAD_INLINE Reg scale_sum(Reg sum, Reg factor) { return Vec<T>::mul(sum, factor); }
 };
 
+// Who makes the products: the registers of vec.h, or tiles. With those the outputs of a block are
+// o[column][lane].
+template <class P>
+concept ByTiles = requires {
+    requires P::kTiles;
+};
+template <class P>
+concept InRegisters = !ByTiles<P>;
+
+#if defined(CLEARHEAD_TILES)
+template <class T>
+struct Tiled : Pairs<T> {
+    static constexpr bool kTiles = true;
+    static constexpr int64_t kStepsRead = kTileRows;
+    static constexpr int64_t kWhole = 2 * kTileRows;
+    using Session = TileSession;
+};
+#endif
+
 // How bfloat16 inputs are multiplied: as pairs where the machine does that, else as float.
 template <bool pairs>
 struct Choice {
@@ -65,7 +92,13 @@ template <>
 struct Choice<true> {
     using Products = Pairs<float>;
 };
+#if defined(CLEARHEAD_TILES)
+using BFloats = Tiled<float>;
+using ThinBFloats = Singles<float>;  // a few rows do not fill tiles: avx512 has their first pass
+#else
 using BFloats = Choice<Vec<float>::kPairs>::Products;
+using ThinBFloats = BFloats;
+#endif
 
 }  // namespace
 }  // namespace clearhead::CLEARHEAD_ISA

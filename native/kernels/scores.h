@@ -107,8 +107,14 @@ void score_columns(const typename P::Entry* k, int64_t stride, const T* q, int64
     }
 }
 
+// How many of `left` keys are scored at once where a tile is partly hidden.
+template <InRegisters P>
+CLEARHEAD_INLINE int keys_at_once(int64_t left) {
+    return panel_rows(left);
+}
+
 // `columns`: registers of queries in use, 64 / kLanes at most.
-template <class P, class T = typename P::Sum>
+template <InRegisters P, class T = typename P::Sum>
 void score_tile(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps, int64_t keys,
                 int columns, T factor, T* s, T* largest) {
     using V = Vec<T>;

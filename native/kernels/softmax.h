@@ -22,6 +22,14 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
+template <class P>
+CLEARHEAD_INLINE typename P::Reg power(typename P::Reg x) {
+    if constexpr (ByTiles<P>)
+        return exp2_floor(x);
+    else
+        return exp2_cut<typename P::Sum>(x);
+}
+
 // `begin` is the first key of the tile, `panels` how many `largest` has.
 template <class P, bool entropy, class T = typename P::Sum>
 void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_t begin,
@@ -40,8 +48,9 @@ void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_
         const auto base = V::select(V::equal(m, none), V::zero(), m);
         auto sum = V::zero(), slope = V::zero();
         const auto weigh = [&](int64_t j) CLEARHEAD_INLINED {
-            const auto x = cut<T>(V::sub(V::load(s + j * kRowsPerBlock + at), base));
-            const auto p = exp2_cut<T>(x);
+            const auto gap = V::sub(V::load(s + j * kRowsPerBlock + at), base);
+            const auto x = entropy || !ByTiles<P> ? cut<T>(gap) : gap;
+            const auto p = power<P>(x);
             sum = V::add(sum, p);
             if (entropy) slope = V::fma(p, x, slope);
             return p;
@@ -64,7 +73,7 @@ void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_
             }
             if (j < to) put(V::pair(weigh(j), V::zero()));
         }
-        while (j < keys) put(V::zero());
+        while (j < round_up(keys, P::kWhole)) put(V::zero());
         if (fresh) {
             V::store(b.l + at, sum);
             if (entropy) V::store(b.t + at, slope);

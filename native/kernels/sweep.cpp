@@ -157,6 +157,7 @@ void write_keys(Sweep<P>& w, const Request& r, const Task& task, int64_t first_c
 template <class P, class T = typename P::Sum>
 void sweep_keys(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
     Sweep<P> w(r, scratch);
+    [[maybe_unused]] typename P::Session session;
     const int64_t sample = task.sample;
     const int64_t valid = valid_queries(r, sample);
     const int64_t last = r.observe.received_last;
@@ -220,6 +221,7 @@ template <class P, class T = typename P::Sum>
 void sweep_rows(const Request& r, const Task& task, const Normalisers& n, const int64_t* list,
                 void* out, int64_t rows, void* scratch) {
     Sweep<P> w(r, scratch);
+    [[maybe_unused]] typename P::Session session;
     const int64_t sample = task.sample;
     const Block<T>& b = w.block;
     T* to =
@@ -268,14 +270,17 @@ void sweep_rows_double(const Request& r, const Task& task, const Normalisers& n,
 #endif
 
 size_t sweep_scratch_bfloat(const Request& r) {
-    return Sweep<BFloats>(r, nullptr).arena.used;
+    return static_cast<size_t>(
+        larger(Sweep<BFloats>(r, nullptr).arena.used, Sweep<ThinBFloats>(r, nullptr).arena.used));
 }
 void sweep_keys_bfloat(const Request& r, const Task& task, const Normalisers& n, void* scratch) {
-    sweep_keys<BFloats>(r, task, n, scratch);
+    const bool thin = is_thin(r, task.sample);
+    (thin ? sweep_keys<ThinBFloats> : sweep_keys<BFloats>)(r, task, n, scratch);
 }
 void sweep_rows_bfloat(const Request& r, const Task& task, const Normalisers& n,
                        const int64_t* list, void* out, int64_t rows, void* scratch) {
-    sweep_rows<BFloats>(r, task, n, list, out, rows, scratch);
+    const bool thin = is_thin(r, task.sample);
+    (thin ? sweep_rows<ThinBFloats> : sweep_rows<BFloats>)(r, task, n, list, out, rows, scratch);
 }
 
 }  // namespace clearhead::CLEARHEAD_ISA

@@ -49,7 +49,9 @@ struct Kernels {
 };
 
 constexpr int64_t kRowsPerBlock = 64;  // queries whose sums are kept at once
-constexpr int64_t kKeysPerTile = 66;   // 11 panels of 6; scores, keys and values fit the L1 cache
+// 11 panels of 6; scores, keys and values fit the L1 cache. Boolean arrays are classed in these,
+// and an instruction set may have another size of its own (below) for what it computes.
+constexpr int64_t kKeysPerTile = 66;
 constexpr int64_t kBlocksPerTask = 4;  // blocks that share one tile of keys while it is in cache
 constexpr int64_t kThinRows = 8;       // rows that share their keys, up to which a unit is thin
 constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin unit
@@ -60,9 +62,17 @@ static constexpr int64_t pieces(int64_t length, int64_t size) {
     return (length + size - 1) / size;
 }
 
+// Tiles of the processor have 16 rows and take 32 keys at once; 96 are also 16 panels of 6.
+namespace amx {
+constexpr int64_t kKeysPerTile = 96;
+}
+namespace tiles {
+constexpr int64_t kKeysPerTile = 96;
+}
+
 // Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and
-// float16, 1 for double, 2 for bfloat16. What one leaves out (nullptr) is that of the next one in
-// dispatch.cpp: those that only multiply bfloat16 in another way have nothing else.
+// float16, 1 for double, 2 for bfloat16. What one leaves out (nullptr) is that of another, as
+// dispatch.cpp says: those that only multiply bfloat16 in another way have nothing else.
 namespace baseline {
 extern const Kernels kernels[3];
 }
@@ -73,6 +83,13 @@ namespace avx512 {
 extern const Kernels kernels[3];
 }
 namespace avx512bf16 {
+extern const Kernels kernels[3];
+}
+namespace amx {
+extern const Kernels kernels[3];
+bool multiplies();  // whether the tiles of this machine multiply as tile_words.h says
+}  // namespace amx
+namespace tiles {
 extern const Kernels kernels[3];
 }
 namespace neon {

@@ -5,6 +5,9 @@
 #include "kernels/bias.h"
 #include "kernels/scores.h"
 #include "kernels/thin.h"
+#if defined(CLEARHEAD_TILES)
+#include "kernels/tiles.h"
+#endif
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -45,12 +48,12 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
         if (tile.seen == Seen::kAll) return score(0, tile.keys, tile.lanes, tile.largest);
         T* largest = tile.largest;
         for (int64_t j = 0; j < tile.keys; largest += kRowsPerBlock) {
-            const int keys = panel_rows(tile.keys - j);
+            const int keys = keys_at_once<P>(tile.keys - j);
             const int64_t from = tile.begin + j;
             score(j, keys, lanes_reaching(b, from, from + keys), largest);
             j += keys;
         }
-    } else {
+    } else if constexpr (InRegisters<P>) {
         std::memset(tile.s, 0, static_cast<size_t>(tile.keys * kRowsPerBlock) * sizeof(T));
         constexpr int64_t size = sizeof(typename P::Entry);
         const Stream keys{reinterpret_cast<const char*>(k), kind_of<typename P::Entry>(),
@@ -61,7 +64,7 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
 }
 
 // The rows of keys that the blocks of one head read.
-template <class P, class T = typename P::Sum>
+template <InRegisters P, class T = typename P::Sum>
 Rows<typename P::Entry> keys_of(const Request& r, int64_t sample, int64_t head, T* copy) {
     const int64_t unit = is_thin(r, sample) ? Vec<T>::kLanes * P::kStep : P::kStep;
     return rows_of(r, r.key, sample, head, r.d_k, unit, reinterpret_cast<typename P::Entry*>(copy));

@@ -20,7 +20,7 @@ from support.observations import assert_near, everything, held_fields, parts
 ERROR = {"float32": 5e-6, "float64": 1e-12, "float16": 5e-6, "bfloat16": 5e-6}
 ROUNDING = {"float32": 0, "float64": 0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 # Where weights are rounded to bfloat16 before they meet the values: half a unit in the last place.
-WEIGHTS = 2.0**-8 if ch.machine().isa == "avx512bf16" else 0
+WEIGHTS = 2.0**-8 if ch.machine().isa in ("avx512bf16", "amx") else 0
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 

@@ -249,6 +249,13 @@ void check_pairs(uint32_t& state) {
 }
 
 }  // namespace
+}  // namespace cases::CLEARHEAD_ISA
+
+#if defined(CLEARHEAD_TILES)
+#include "tile_checks.h"
+#endif
+
+namespace cases::CLEARHEAD_ISA {
 
 int check_words() {
     uint32_t state = 7;
@@ -256,6 +263,9 @@ int check_words() {
     check_kind<double>(state);
     check_halves();
     check_pairs<Vec<float>>(state);
+#if defined(CLEARHEAD_TILES)
+    check_tiles(state);
+#endif
     return faults;
 }
 

@@ -14,6 +14,12 @@ int check_words();
 namespace cases::avx512bf16 {
 int check_words();
 }
+namespace cases::amx {
+int check_words();
+}
+namespace cases::tiles {
+int check_words();
+}
 namespace cases::neon {
 int check_words();
 }
