@@ -27,6 +27,7 @@ SENTENCE = "The animal didn't cross the street because it was too tired."
         (["It ran.", "--head", "-1"], "head: found -1; wanted 0 … 1"),
         (["It ran.", "--to", "es"], "to: found 'es'; wanted one of fr, de"),
         (["It ran.", "--what"], "see clearhead look --help"),
+        (["translate", "-5 degrees"], "a sentence that begins with a dash stands behind --, as in"),
         (["It ran.", "--to"], "see clearhead"),
         (["It ran.", "--layer", "two"], "'two' is not a valid integer"),
         (["translate", "--beam", "0", "It ran."], "0 is not in the range"),

@@ -223,7 +223,8 @@ def test_a_table_with_named_columns_is_trained_on(recipe, tmp_path, capsys):
     [
         ({"steps": -1}, "steps is -1"),
         ({"pairs": {"fr": ["nowhere.tsv"]}}, "nowhere.tsv is not there"),
-        ({"width": 15}, "width is 15, heads is 2"),
+        ({"width": 15}, "width is 15 and its heads are 2; wanted an even width"),
+        ({"width": 16, "heads": 3, "pairs": {"fr": ["nowhere.tsv"]}}, "width is 16 and its heads"),
         ({"dev": {"fr": "gone.tsv"}}, "gone.tsv is not there"),
     ],
 )
@@ -257,6 +258,12 @@ def test_a_run_starts_from_the_model_of_another_run(recipe, tmp_path, capsys):
     assert one.score("The cat sees 3 dogs.", "Le chat", "fr") == pytest.approx(
         other.score("The cat sees 3 dogs.", "Le chat", "fr"), abs=1e-3
     )
+    for gone in ("--from", first / "model"), ("--warm",):  # needless once there is a checkpoint
+        (model / "config.json").unlink(missing_ok=True)
+        again = train("--recipe", made, "--run", second, "--dev-lines", "0", *gone)
+        assert again == 0, capsys.readouterr().err
+    assert "starts from the weights of" not in capsys.readouterr().err
+    model = second / "model"
     bigger = recipe(width=32)
     assert train("--recipe", bigger, "--run", tmp_path / "third", "--from", model) == 2
     assert "other sizes or languages than the recipe" in capsys.readouterr().err

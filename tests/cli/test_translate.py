@@ -168,9 +168,16 @@ def test_a_translation_without_the_word_says_so_and_the_lines_go_on(command, fol
     found = command(
         "translate", "--alternatives", "nowhere", "--model", folder, stdin=b"It ran.\nIt.\n"
     )
-    assert found.status == 0
     assert [line.split("\t")[0] for line in found.out.splitlines()] == ["1", "2"]
     assert "line 2: --alternatives: found 'nowhere'; the translation has" in found.err
+    assert found.status == 2  # no line has it
+
+
+def test_the_word_of_some_line_or_of_no_lines_is_no_wrong_use(command, folder, translator):
+    word = Words(translator.translate("It ran."), ()).names[0]
+    asked = ("translate", "--alternatives", word, "--model", folder)
+    assert command(*asked, stdin=b"\nIt ran.\n\n").status == 0
+    assert command(*asked, stdin=b"\n\n").status == 0  # nothing was translated
 
 
 def test_a_dash_stands_for_standard_input(command, folder):

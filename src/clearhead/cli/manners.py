@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
         return finished.exit_code
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "clearhead"
-        told = error.format_message().rstrip(".")
+        told = error.format_message().rstrip(".") + _behind_dashes(error)
         return _fail(f"{told}; see {where} --help", WRONG_USE, where)
     except click.ClickException as error:
         return _fail(error.format_message(), FAILED)
@@ -90,6 +90,15 @@ def small_products() -> None:
     for library in ("OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     wide_products()
+
+
+def _behind_dashes(error: click.UsageError) -> str:
+    """How a sentence that was taken for an option is said to be one."""
+    command = error.ctx.command if error.ctx is not None else None
+    if not isinstance(error, click.NoSuchOption) or command is None:
+        return ""
+    takes = any(each.name == "sentences" for each in command.params)
+    return '; a sentence that begins with a dash stands behind --, as in -- "-5 degrees"' * takes
 
 
 def _fail(text: str, status: int, command: str = "clearhead") -> int:

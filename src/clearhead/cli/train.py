@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clearhead.cli.bar import Bar
 from clearhead.cli.manners import INTERRUPTED, say
+from clearhead.cli.training_shown import trained
 from clearhead.errors import MissingExtra, ModelError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from clearhead.training.processes import Processes
     from clearhead.training.recipe import Recipe
-    from clearhead.training.train import Trainer
 
 __all__ = ["command"]
 
@@ -111,11 +109,15 @@ def command(
     if threads:
         torch.set_num_threads(threads)
     with joined() as processes, contextlib.ExitStack() as stack:
-        processes.from_first(lambda: stack.enter_context(_ready(recipe, folder, dev_lines)))
-        trainer = _trained(
-            processes, recipe, folder, _device(device), _warm(recipe, warm, source), every,
-            dev_lines,
-        )  # fmt: skip
+        models: list[Any] = []  # of the first process alone, which tells the others what it opened
+
+        def make_ready() -> None:
+            stack.enter_context(_ready(recipe, folder, dev_lines))
+            models.append(_warm(recipe, folder, warm, source))
+
+        processes.from_first(make_ready)
+        start = models[0] if models else None
+        trainer = trained(processes, recipe, folder, _device(device), start, every, dev_lines)
         if not processes.first:
             return INTERRUPTED if trainer.stopped else 0
     if trainer.stopped:
@@ -157,78 +159,13 @@ def _device(wanted: str) -> str:
     return f"cuda:{number}"
 
 
-def _trained(
-    processes: Processes,
-    recipe: Recipe,
-    folder: Path,
-    device: str,
-    warm: Any,
-    every: float,
-    dev_lines: int,
-) -> Trainer:
-    """Opens the run and trains; the first process shows it, logs it and scores it on the way."""
-    from clearhead.training.session import open_run
-
-    tell = say if processes.first else _nothing
-    trainer, vocabulary = open_run(
-        recipe, folder, device=device, warm=warm, say=tell, processes=processes
-    )
-    if processes.first:
-        _go(trainer, vocabulary, every, dev_lines)
-    else:
-        trainer.run()
-    return trainer
-
-
-def _go(trainer: Trainer, vocabulary: Any, every: float, dev_lines: int) -> None:
-    """Trains with a bar on a terminal, or a line now and then; a log, and scores on the way."""
-    from clearhead.training.checkpoint import keep_best, name_at
-    from clearhead.training.development import development_scores
-    from clearhead.training.patience import Patience
-    from clearhead.training.progress import RunLog
-
-    log = RunLog(trainer.folder, trainer.step)
-    patience = Patience(trainer.recipe.patience, log.rows())
-
-    def report(found: dict[str, float]) -> None:
-        log.add(found, trainer.seconds)
-        shown.step(found)
-
-    def after_checkpoint() -> None:
-        scores = development_scores(trainer, vocabulary, dev_lines)
-        if not scores:
-            return
-        log.write({"step": trainer.step, "dev": scores})
-        told = (f"{to} BLEU {s['bleu']:.1f} chrF {s['chrf']:.1f}" for to, s in scores.items())
-        shown.say(f"step {trainer.step:,}: " + ", ".join(told))
-        if patience.better(trainer.step, scores) and trainer.recipe.patience:
-            keep_best(trainer.folder / name_at(trainer.step))
-        end_if_spent()
-
-    def end_if_spent() -> None:
-        if patience.spent:
-            shown.say(
-                f"no better score in {patience.waited} checkpoints since step {patience.step:,} "
-                f"(mean BLEU {patience.best:.1f}): ends early"
-            )
-            trainer.enough()
-
-    with Bar(trainer.recipe.steps, trainer.step) as shown:
-        end_if_spent()  # a run that ended so before
-        trainer.run(every=every, report=report, after_checkpoint=after_checkpoint)
-    log.flush(trainer.seconds)
-
-
-def _nothing(line: str) -> None:
-    """Says nothing: the first process speaks for all."""
-
-
-def _warm(recipe: Recipe, wanted: bool | None, source: Path | None) -> Any:
-    """The model to start from, the bundled one or that of a folder, or None."""
+def _warm(recipe: Recipe, folder: Path, wanted: bool | None, source: Path | None) -> Any:
+    """The model to start from, the bundled one or that of a folder; None where none is needed."""
     from clearhead.model.translator import load_translator
+    from clearhead.training import checkpoint
     from clearhead.training.session import fits
 
-    if wanted is False:
+    if wanted is False or checkpoint.newest(folder):
         return None
     asked = f"--from {source}" if source else "--warm" if wanted else ""
     try:

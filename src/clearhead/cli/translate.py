@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from clearhead.cli.manners import say, small_products, write
+from clearhead.cli.manners import WRONG_USE, say, small_products, write
 from clearhead.cli.options import (
     as_json,
     beam,
@@ -61,13 +61,14 @@ def command(
     folder: Path | None,
     as_json: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Translate lines into French or German.
 
     Reads stdin and writes stdout, a line for each line, blank lines too; or translates the
     sentences given. Lines end at a line feed alone. A line that is too long for the model is
     translated in parts, and stderr says so. With --n-best or --alternatives a table comes out: each
-    row begins with the number of its line.
+    row begins with the number of its line. Where no translation has the word of --alternatives, the
+    exit status is 2.
     """
     small_products()
     from clearhead.model.translator import load_translator
@@ -85,7 +86,7 @@ def command(
     progress = _Progress(shown=not sentences)
     progress.show()
     size = 1 if not sentences and on_terminal(sys.stdin) else _AT_ONCE
-    number = 0
+    number, asked, met = 0, False, False
     try:
         for batch in _batches(lines, size):
             texts = [text for text, _ in batch]
@@ -103,6 +104,8 @@ def command(
                 where = "" if sentences else f"line {number}: "
                 _remark(translation, where)
                 others = _others(translator, translation, word, language, how, where)
+                asked = asked or (others is not None and bool(translation.text))
+                met = met or bool(others)
                 if as_json:
                     write(as_object(translation, language, with_candidates=listed, others=others))
                 elif listed or others is not None:
@@ -112,6 +115,7 @@ def command(
             progress.show()
     finally:
         progress.clear()
+    return WRONG_USE if asked and not met else 0
 
 
 def _others(

@@ -82,6 +82,11 @@ class Recipe:
         """Refuses what cannot be meant, and names the entry."""
         for name in ("vocabulary", "width", "heads", "encoder_layers", "decoder_layers", "steps"):
             _whole(self, name, 1)
+        if self.width % self.heads or self.width % 2:
+            raise ArgumentError(
+                f"the recipe's width is {self.width} and its heads are {self.heads}; wanted an "
+                "even width that is a multiple of the heads"
+            )
         for name in ("tokens", "warmup", "average", "patience", "seed"):
             _whole(self, name, 0)
         for name in ("decay", "floor", "smoothing", "slots", "encoder_rate"):
