@@ -6,7 +6,8 @@ import torch
 
 import clearhead as ch
 from clearhead.errors import ArgumentError
-from clearhead.model.decoding import choose, start, step
+from clearhead.model.caches import choose
+from clearhead.model.decoding import start, step
 from clearhead.model.translation import decode, encode
 from clearhead.model.tree import map_tree
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from clearhead.errors import ArgumentError, CacheError, KindError, ShapeError
 from clearhead.inputs import masks
 from clearhead.inputs.arrays import KINDS, Array, in_library_of, is_torch, kind
-from clearhead.inputs.conditions import integers, least, most, per_sample
+from clearhead.inputs.integers import integers, least, most, per_sample
 from clearhead.inputs.options import whole_number
 from clearhead.inputs.shapes import fits_in_memory, show
 

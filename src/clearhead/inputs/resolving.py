@@ -17,10 +17,9 @@ from clearhead.inputs.conditions import (
     Condition,
     Lengths,
     Segments,
-    most,
-    per_sample,
     shared_anchor,
 )
+from clearhead.inputs.integers import most, per_sample
 from clearhead.inputs.resolved import OPEN, ResolvedMask
 from clearhead.inputs.segments import resolve_segments
 from clearhead.inputs.shapes import broadcasts, show

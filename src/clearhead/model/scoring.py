@@ -10,11 +10,27 @@ import numpy as np
 from clearhead.inputs.arrays import as_numpy, in_library_of
 from clearhead.model.candidates import log_sum_exp
 from clearhead.model.config import TranslationConfig
+from clearhead.model.text_model import TextModel
+from clearhead.model.threads import attention_on_one_thread
 from clearhead.model.translation import decode, encode, logits
 
-__all__ = ["log_probabilities"]
+__all__ = ["log_probabilities", "text_log_probabilities"]
 
 _ROWS = 512  # rows of scores held at once: (512, V)
+
+
+def text_log_probabilities(
+    model: TextModel, sources: Sequence[str], targets: Sequence[str], to: str, batch: int
+) -> list[float]:
+    """Of each target as a whole, its end included; see ``Translator.score``."""
+    language, end = model.language(to), model.vocabulary.end
+    pairs = [model.checked_pair(*pair) for pair in zip(sources, targets, strict=True)]
+    rows = [model.row(encoded) for encoded, _ in pairs]
+    wanted = [[language, *ids, end] for _, ids in pairs]
+    pad = model.vocabulary.pad
+    with attention_on_one_thread():
+        found = log_probabilities(model.weights, model.config, rows, wanted, pad, batch)
+    return [sum(each) for each in found]
 
 
 def log_probabilities(

@@ -17,6 +17,7 @@ from clearhead.errors import ArgumentError
 from clearhead.inputs.arrays import as_numpy, in_library_of
 from clearhead.model import decoding
 from clearhead.model.beam import Beams
+from clearhead.model.caches import choose
 from clearhead.model.config import TranslationConfig
 from clearhead.model.hypotheses import Hypothesis, Pieces, Search
 from clearhead.model.rules import Prefix
@@ -102,4 +103,4 @@ def _run(
         scores = as_numpy(decoding.next_scores(weights, hidden, state))
         kept, parents, last = beams.advance(scores)
         if len(kept):
-            decoding.choose(state, kept, parents)
+            choose(state, kept, parents)

@@ -12,7 +12,7 @@ from clearhead.model.alternatives import Alternative, find_alternatives
 from clearhead.model.files import folder_path
 from clearhead.model.hypotheses import WIDEST
 from clearhead.model.part_search import find_candidates
-from clearhead.model.scoring import log_probabilities
+from clearhead.model.scoring import text_log_probabilities
 from clearhead.model.splitting import split_line
 from clearhead.model.text_model import TextModel, checked_options, checked_texts, spaced
 from clearhead.model.threads import attention_on_one_thread
@@ -176,14 +176,7 @@ class Translator(TextModel):
                 f"source and target: found {len(sources)} and {len(targets)} texts; wanted as many"
             )
         batch = checked_options({"batch": batch}).at_once
-        language, end = self.language(to), self.vocabulary.end
-        pairs = [self.checked_pair(*pair) for pair in zip(sources, targets, strict=True)]
-        rows = [self.row(encoded) for encoded, _ in pairs]
-        wanted = [[language, *ids, end] for _, ids in pairs]
-        pad = self.vocabulary.pad
-        with attention_on_one_thread():
-            found = log_probabilities(self.weights, self.config, rows, wanted, pad, batch)
-        return [sum(each) for each in found]
+        return text_log_probabilities(self, sources, targets, to, batch)
 
     def alternatives(
         self,

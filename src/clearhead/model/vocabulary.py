@@ -16,12 +16,13 @@ from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer
 
 from clearhead.errors import ModelError
 from clearhead.model.encoded import Encoded, check_unicode
 from clearhead.model.files import read_json
 from clearhead.model.numbers import Digits
+from clearhead.model.pieces import learn_pieces
 from clearhead.model.source import SourcePieces
 from clearhead.model.words import all_words, is_no_word, words_and_runs
 
@@ -30,12 +31,6 @@ __all__ = ["Vocabulary"]
 _ALWAYS = frozenset(string.ascii_letters + string.digits + ".,;:!?'\"()- \n\t")  # spelt
 PAD, END = "<pad>", "</s>"
 SLOTS = 8
-# Contractions keep their apostrophe ("didn 't", but "l' animal"); digits and signs stand alone.
-_PIECES = (
-    r"['’](?:t|s|re|ve|m|ll|d)(?!\p{L})"
-    r"| ?[\p{L}\p{M}]+(?:['’](?!(?:t|s|re|ve|m|ll|d)(?!\p{L})))?"
-    r"| ?\p{N}| ?[^\s\p{L}\p{M}\p{N}]|\s"
-)
 
 
 class Vocabulary:
@@ -89,27 +84,12 @@ class Vocabulary:
             often: how often a character must occur for its words to be spelt.
         """
         texts = list(texts)
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Split(Regex(_PIECES), "isolated"),
-                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-            ]
-        )
-        tokenizer.decoder = decoders.ByteLevel()
         special = [PAD, END, *(f"<{tag}>" for tag in languages), *(f"<{i}>" for i in range(SLOTS))]
-        trainer = trainers.BpeTrainer(
-            vocab_size=size,
-            special_tokens=special,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator((" " + text for text in texts), trainer)
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(text)
         known = {c for c, n in counts.items() if n >= often} | _ALWAYS
-        return cls(_without_added(tokenizer), known)
+        return cls(learn_pieces(texts, size, special), known)
 
     def language(self, tag: str) -> int:
         """The piece that begins a translation into ``tag``.
@@ -261,10 +241,3 @@ class Vocabulary:
 
     def _text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids, skip_special_tokens=False)) if ids else ""
-
-
-def _without_added(tokenizer: Tokenizer) -> Tokenizer:
-    """The same pieces, none of which raw text can name: "</s>" typed by a user is five letters."""
-    held = json.loads(tokenizer.to_str())
-    held["added_tokens"] = []
-    return Tokenizer.from_str(json.dumps(held))

@@ -14,7 +14,7 @@ import numpy as np
 
 from clearhead.errors import ArgumentError
 from clearhead.record.choice import Choice
-from clearhead.record.record import Record
+from clearhead.record.seen import Seen
 from clearhead.record.sight import Sight
 
 __all__ = ["GUIDED_WORD", "Head", "census", "telling", "telling_links"]
@@ -49,7 +49,7 @@ class Head:
         return place if self.shares[place] >= _MOSTLY else "other words"
 
 
-def census(record: Record) -> list[Head]:
+def census(record: Seen) -> list[Head]:
     """Every head of the encoder, the most telling first.
 
     Example:
@@ -107,7 +107,7 @@ def _habit(w: Any, within: bool) -> Any:
 
 
 def telling_links(
-    record: Record, choice: Choice | None = None, *, cross: bool = False
+    record: Seen, choice: Choice | None = None, *, cross: bool = False
 ) -> list[dict[str, Any]]:
     """The links of a record, the most telling first.
 

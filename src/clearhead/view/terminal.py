@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from clearhead.record.census import GUIDED_WORD, census, telling_links
 from clearhead.record.choice import Choice
-from clearhead.record.record import Record
+from clearhead.record.seen import Seen
 from clearhead.record.sight import Sight
 from clearhead.view.characters import printable
 from clearhead.view.parts import (
@@ -28,6 +28,7 @@ from clearhead.view.parts import (
     printed_width,
     shortened,
 )
+from clearhead.view.rows import columns_of, name_width, row_of
 
 __all__ = ["LANGUAGES", "heading", "show", "special_name"]
 
@@ -36,12 +37,9 @@ _HEADS = 3  # shown for one word
 _TARGETS = 3  # words that it looks at, shown in each of them
 _BEST = "its most telling link in"
 _FAINT = 0.005  # below, a link is not drawn
-_LONGEST_NAME = 14
-_ROOMY = 72  # columns; below, the mass set aside is not shown line by line
-_NARROW = 58  # columns; below, there are no bars either
 
 
-def show(record: Record, choice: Choice | None = None, *, console: Console | None = None) -> None:
+def show(record: Seen, choice: Choice | None = None, *, console: Console | None = None) -> None:
     """Prints a record.
 
     Args:
@@ -63,7 +61,7 @@ def show(record: Record, choice: Choice | None = None, *, console: Console | Non
         console.print(line, soft_wrap=True)
 
 
-def heading(record: Record, console: Console) -> Iterator[Text]:
+def heading(record: Seen, console: Console) -> Iterator[Text]:
     """The sentence and its translation."""
     yield Text()
     yield from paragraph(console, shortened(record.sentence), STRONG)
@@ -74,7 +72,7 @@ def heading(record: Record, console: Console) -> Iterator[Text]:
         yield from paragraph(console, found)
 
 
-def special_name(record: Record) -> str:
+def special_name(record: Seen) -> str:
     """What to call the pieces that stand for no characters."""
     special = record.encoder.keys.special
     if len(special) == 1 and record.pieces[-1].span is None:
@@ -82,7 +80,7 @@ def special_name(record: Record) -> str:
     return "special pieces"
 
 
-def _every_word(record: Record, choice: Choice, console: Console) -> Iterator[Text]:
+def _every_word(record: Seen, choice: Choice, console: Console) -> Iterator[Text]:
     """One line a word: its most telling link."""
     where = _where(record.encoder, choice)
     if choice.layer is not None and choice.head is not None:
@@ -94,7 +92,7 @@ def _every_word(record: Record, choice: Choice, console: Console) -> Iterator[Te
     yield from _table(record, record.encoder, telling_links(record, choice), console)
 
 
-def _across(record: Record, choice: Choice, console: Console) -> Iterator[Text]:
+def _across(record: Seen, choice: Choice, console: Console) -> Iterator[Text]:
     """One line for each word of the translation: what it looked at in the sentence."""
     if record.cross is None:
         return
@@ -115,7 +113,7 @@ def _across(record: Record, choice: Choice, console: Console) -> Iterator[Text]:
 
 
 def _table(
-    record: Record,
+    record: Seen,
     sight: Sight,
     links: list[dict[str, Any]],
     console: Console,
@@ -129,21 +127,21 @@ def _table(
         yield Text()
         return
     name = special_name(record)
-    columns = _columns((*sight.queries.names, *sight.keys.names), console.width, len(name))
-    yield _row(columns, ("word", "looks at", "", "weight", "layer", "head", name), QUIET)
+    columns = columns_of((*sight.queries.names, *sight.keys.names), console.width, len(name))
+    yield row_of(columns, ("word", "looks at", "", "weight", "layer", "head", name), QUIET)
     for i, link in sorted(best.items()):
         place = link["layer"], link["head"]
         strip = bar(link["weight"], columns[2], ascii_alone(console))
         texts = (link["from"], link["to"], strip, percent(link["weight"]),
                  *map(str, place), percent(sight.special[(*place, i)]))  # fmt: skip
-        yield _row(columns, texts, guided=sight is record.encoder and place in record.guided)
+        yield row_of(columns, texts, guided=sight is record.encoder and place in record.guided)
     yield Text()
     one = "is" if name == "end mark" else "are"
     rest = "the word itself and other words" if sight is record.encoder else "other words"
     yield from paragraph(console, f"The {name} {one} set aside. The rest goes to {rest}.", QUIET)
 
 
-def _one_word(record: Record, index: int, choice: Choice, console: Console) -> Iterator[Text]:
+def _one_word(record: Seen, index: int, choice: Choice, console: Console) -> Iterator[Text]:
     """A few heads, most telling first, with the strongest links of the word in each."""
     links = telling_links(record, replace(choice, words=(index,)))
     name = _quoted(record.words[index])
@@ -168,7 +166,7 @@ def _one_word(record: Record, index: int, choice: Choice, console: Console) -> I
 
 
 def _in_one_head(
-    record: Record, index: int, place: tuple[int, int], mostly: str, console: Console
+    record: Seen, index: int, place: tuple[int, int], mostly: str, console: Console
 ) -> Iterator[Text]:
     sight = record.encoder
     row = sight.weights[place][index]
@@ -182,7 +180,7 @@ def _in_one_head(
     elif mostly != "other words":
         title.append(f"  mostly looks at {mostly}", QUIET)
     yield from paragraph(console, title)
-    wide = _name_width(record.words)
+    wide = name_width(record.words)
     room = max(min(console.width - wide - 16, 40), 8)
     for j in others:
         line = Text("    ").append(fitted(record.words[j], wide)).append("  ")
@@ -192,7 +190,7 @@ def _in_one_head(
     yield from paragraph(console, f"itself {percent(own)}, {left}", QUIET, indent=4)
 
 
-def _about_guiding(record: Record, console: Console) -> Iterator[Text]:
+def _about_guiding(record: Seen, console: Console) -> Iterator[Text]:
     if not record.guided:
         return
     names = " and ".join(f"layer {layer} head {head}" for layer, head in record.guided)
@@ -217,38 +215,3 @@ def _where(sight: Sight, choice: Choice) -> str:
 def _quoted(word: str) -> str:
     """A word as it stands in a sentence of this view; a very long one is cut."""
     return f"“{fitted(word, min(printed_width(word[:200]), 40)).strip()}”"
-
-
-def _name_width(words: Iterable[str]) -> int:
-    """Columns for the words: as many as the longest takes, within reason."""
-    longest = max((printed_width(printable(word[:60])) for word in words), default=0)
-    return min(max(longest, 8), _LONGEST_NAME)
-
-
-def _columns(words: Iterable[str], width: int, aside: int) -> tuple[int, ...]:
-    """Widths of: word, looks at, bar, weight, layer, head and, where there is room, special.
-
-    A column of 0 is left out.
-    """
-    name = _name_width(words) if width >= _ROOMY else 8
-    if width < _NARROW:  # one space between columns, and the words share what is left
-        name = min(max((width - 2 - 15 - 4 - 1 - len("guided")) // 2, 6), 8)
-        return name, name, 0, 6, 5, 4
-    fixed = (name, name, 0, 6, 5, 4, *([aside] if width >= _ROOMY else []))
-    room = width - 2 - sum(fixed) - 2 * len(fixed) - len("guided")
-    return (*fixed[:2], max(min(room, 30), 6), *fixed[3:])
-
-
-def _row(
-    columns: tuple[int, ...], texts: Sequence[str], style: str = "", guided: bool = False
-) -> Text:
-    styles = ("", STRONG, ACCENT, "", QUIET, QUIET, QUIET)
-    line = Text("  ")
-    gap = "  " if columns[2] else " "
-    for at, (text, width) in enumerate(zip(texts, columns, strict=False)):
-        if width:
-            line.append(fitted(text, width, right=at > 2), style or styles[at]).append(gap)
-    if guided:
-        line.append("guided", GUIDED)
-    line.rstrip()
-    return line
