@@ -70,6 +70,7 @@ def test_a_thousand_calls_of_each_kind_on_every_instruction_set_are_those_of_flo
     built = {*ch.machine().isas} | ({"tiles"} if "amx" in ch.machine().isas else set())
     assert sorted(ran(said) + refused) == sorted(built)  # tiles: AMX in plain arithmetic
     assert {"baseline", ch.machine().isa} <= set(ran(said))
+    assert ("amx" in ran(said)) == ("avx512bf16" in ran(said))  # by hand where there are no tiles
     for which, counts in passed(said).items():
         assert counts["calls"] == 1000, which
         few = {what: counts.get(what, 0) for what in HELD if counts.get(what, 0) < 30}
