@@ -16,7 +16,9 @@ namespace clearhead {
 
 class Threads {
   public:
-    static constexpr double kWorthSharing = 1e6;  // floating-point operations
+    // Floating-point operations from which a second thread gains what waking it takes: measured
+    // between 1.2 and 2.1 million, with the team awake and right after other work.
+    static constexpr double kWorthSharing = 1.5e6;
 
     static Threads& instance() {
         static Threads threads;

@@ -46,7 +46,7 @@ def machine() -> Machine:
 def set_threads(n: int | None) -> None:
     """Use ``n`` threads from the next call on, in the whole process; None: as OpenMP says.
 
-    Results do not depend on it, bit for bit. A call below about a million operations, and a process
+    Results do not depend on it, bit for bit. A call below 1.5 million operations, and a process
     that was forked, run on one thread whatever is set.
 
     >>> set_threads(2)
