@@ -156,3 +156,15 @@ def test_what_is_kept_has_no_gradient():
         cache.append(key, value)
         assert not cache.keys.requires_grad
         assert not cache.values.requires_grad
+
+
+def test_caches_of_one_length_share_their_mask():
+    caches = [ch.KVCache(2, 1, 4, 1, 1, "float32") for _ in range(2)]
+    ones = np.ones((2, 1, 2, 1), np.float32)
+    for cache in caches:
+        cache.append(ones, ones, lengths=[2, 1])
+    assert caches[0].mask() is caches[1].mask()
+    before = caches[0].mask()
+    caches[0].append(ones, ones, lengths=1)
+    assert caches[0].mask() != before
+    assert caches[1].mask() == before

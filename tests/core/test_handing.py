@@ -1,5 +1,7 @@
+import ctypes
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -67,3 +69,21 @@ def test_a_mask_is_handed_over_beside_the_shape_of_the_output():
     assert low.shape == (2,)
     assert others == [None] * 5
     assert handing.handed_mask(ch.Mask(), (2, 4, 3, 8), 5) is None
+
+
+def test_a_torch_that_offers_no_table_of_functions_is_looked_at_in_python():
+    handing.introduce.__wrapped__(SimpleNamespace(Tensor=object))
+    with pytest.raises(ValueError, match="PyCapsule"):
+        _native.use_torch(object, "no capsule")
+
+
+def test_a_table_of_another_version_is_not_used():
+    table = (ctypes.c_uint32 * 16)(2, *[1] * 15)  # major version 2, functions at addresses unknown
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
+    _native.use_torch(object, new(ctypes.addressof(table), b"dlpack_exchange_api", None))
+    one = object()
+    assert _native.plain(one, one, one, None, None, None) is None

@@ -268,3 +268,11 @@ def test_an_interrupt_while_the_mask_is_read_is_not_lost(rng):
 def test_bfloat16_of_numpy_is_looked_at_too(rng):
     arrays = drawn(rng, ml_dtypes.bfloat16)
     assert plain(*arrays).dtype == ml_dtypes.bfloat16
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("mask", [None, ch.causal(align="end")])
+def test_a_compiled_function_goes_round_it(rng, mask):
+    tensors = as_tensors(drawn(rng, np.float32))
+    compiled = torch.compile(lambda *one: ch.attention(*one, mask=mask) + 1, backend="eager")
+    assert torch.equal(compiled(*tensors), ch.attention(*tensors, mask=mask) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -55,7 +56,6 @@ class KVCache:
         self._lengths = np.zeros(self.batch, np.int64)
         self._appended = np.zeros(self.batch, np.int64)
         self._even = True  # whether all of them are as long as each other
-        self._mask: masks.Mask | None = None  # that of the last append, once somebody asks
 
     @property
     def keys(self) -> Array:
@@ -105,7 +105,7 @@ class KVCache:
                 storage[:, :, end - steps : end] = new
             else:
                 self._write(storage, new, counts, ends)
-        self._lengths, self._appended, self._mask = ends, counts, None
+        self._lengths, self._appended = ends, counts
         self._even = whole or _are_equal(ends)
 
     def mask(self) -> masks.Mask:
@@ -113,10 +113,7 @@ class KVCache:
 
         ``lengths(keys=cache.lengths, queries=those of the last append) & causal(align="end")``.
         """
-        if self._mask is None:
-            valid = masks.lengths(keys=self._lengths, queries=self._appended)
-            self._mask = valid & masks.causal(align="end")
-        return self._mask
+        return _mask(self._lengths.tobytes(), self._appended.tobytes())
 
     def _write(
         self, storage: Array, new: Array, counts: npt.NDArray[Any], ends: npt.NDArray[Any]
@@ -160,6 +157,13 @@ class KVCache:
             f"d_k={self.d_k}, d_v={self.d_v}, dtype={self._keys.dtype}, "
             f"lengths={self._lengths.tolist()})"
         )
+
+
+@lru_cache(maxsize=16)
+def _mask(lengths: bytes, appended: bytes) -> masks.Mask:
+    """One mask for the caches of all layers, which are as long as each other: it is read once."""
+    keys, queries = np.frombuffer(lengths, np.int64), np.frombuffer(appended, np.int64)
+    return masks.lengths(keys=keys, queries=queries) & masks.causal(align="end")
 
 
 def _are_equal(numbers: npt.NDArray[Any]) -> bool:
