@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import clearhead as ch
-from support.cases import KINDS, same_bits
+from support.cases import KINDS, draw, same_bits
 from support.observations import everything
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 THREADS = (1, 2, 3, 7)
 SIZES = (30, 1, 77, 64, 2, 130, 16)  # of packed sequences: 320 positions
@@ -75,7 +77,7 @@ def test_the_sequences_fill_their_row():
     assert list(accumulate(SIZES))[-1] == CELLS["segments"][0][3]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@kinds
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_number_of_threads_changes_no_bit_of_any_cell(rng, cell, kind):
     arrays, options = drawn(rng, cell, kind)
@@ -90,3 +92,13 @@ def test_the_number_of_threads_changes_no_bit_of_any_cell(rng, cell, kind):
         again = with_threads(threads, lambda: ch.attention(*arrays, **options, observe=observe))
         assert same_bits(again[0], out)
         assert same_bits(again[1], seen)
+
+
+@kinds
+@pytest.mark.parametrize("seed", range(5))
+def test_the_number_of_threads_changes_no_bit_of_any_call(seed, kind):
+    case = draw(seed + 300, kind, lengths=[200, 333, 700])
+    results = [with_threads(n, lambda: case(observe=case.observe)) for n in THREADS]
+    for out, seen in results[1:]:
+        assert same_bits(out, results[0][0])
+        assert same_bits(seen, results[0][1])

@@ -155,3 +155,10 @@ def same_bits(a, b):
     if a is None or b is None:
         return a is b
     return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def assert_same(found, others):
+    """Two results of ``observations.parts``, bit for bit."""
+    assert found.keys() == others.keys()
+    for name, part in found.items():
+        assert same_bits(part, others[name]), name
