@@ -55,9 +55,8 @@ Ended first_pass(const Request& r, const Kernels& kernels, const Normalisers& n,
                          return;
                      }
                      char* of_unit = sums + static_cast<size_t>(work.sums) * of_part;
-                     const int64_t nth = work.part - work.first_part;
-                     const Part part{work.part * kPartKeys, (work.part + 1) * kPartKeys,
-                                     of_unit + static_cast<size_t>(nth) * of_part};
+                     const Part part{work.begin, work.end,
+                                     of_unit + static_cast<size_t>(work.part) * of_part};
                      kernels.thin(r, work.task, part, n, own);
                      // Who comes last adds the parts up.
                      if (done[work.sums].fetch_add(1, std::memory_order_acq_rel) + 1 == work.parts)

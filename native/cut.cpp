@@ -39,8 +39,9 @@ Stretch stretch_of(const Request& r, int64_t sample) {
     int64_t wide = std::max<int64_t>(0, high - low + 1);
     s.tasks = pieces(s.rows, s.rows_of_task);
     if (s.queries * group <= kThinRows && s.queries) {
-        s.first_part = wide ? low / kPartKeys : 0;
-        s.parts = wide ? high / kPartKeys - s.first_part + 1 : 1;
+        s.part_keys = kPartKeys * std::max<int64_t>(1, pieces(wide, kPartKeys * kMostParts));
+        s.first_part = wide ? low / s.part_keys : 0;
+        s.parts = wide ? high / s.part_keys - s.first_part + 1 : 1;
         s.tasks = s.parts;
     }
     if (r.queries > s.queries) {
@@ -126,9 +127,10 @@ Work work_at(const Request& r, const Cut& cut, int64_t index) {
     }
     work.task = {sample, head, 0, s->queries, 0, s->rows};
     work.thin = true;
-    work.part = s->first_part + part;
+    work.part = part;
     work.parts = s->parts;
-    work.first_part = s->first_part;
+    work.begin = (s->first_part + part) * s->part_keys;
+    work.end = work.begin + s->part_keys;
     if (s->parts > 1) work.sums = s->first_sums + (nth * s->units + unit) * s->parts;
     return work;
 }

@@ -15,8 +15,8 @@ struct Stretch {
     int64_t sample, samples;
     int64_t first;  // of its tasks among all
     int64_t queries, heads_of_unit, units, rows, rows_of_task, tasks;
-    int64_t first_part, parts;  // of a thin unit; parts 0: it is not thin
-    int64_t first_sums;         // of its parts among all that leave sums
+    int64_t part_keys, first_part, parts;  // of a thin unit; parts 0: it is not thin
+    int64_t first_sums;                    // of its parts among all that leave sums
     int64_t blank, blank_heads;
     double cost;  // operations of one sample
 };
@@ -34,7 +34,7 @@ struct Cut {
 struct Work {
     Task task;
     bool thin;
-    int64_t part, first_part, parts;  // of a thin one; its unit has parts from first_part on
+    int64_t part, parts, begin, end;  // of a thin one: the nth part of its unit, and its keys
     int64_t sums;  // where the sums of its unit begin among all; -1 for one part, which leaves none
 };
 

@@ -95,6 +95,14 @@ void turn_queries(Block<T>& b, int64_t width) {
     }
 }
 
+// Whether all may look at all of a tile and nobody edits or lists its scores: most tiles, of which
+// `fill` would find out the same.
+template <class T>
+CLEARHEAD_INLINE bool is_plain(const Request& r, const Block<T>& b, int64_t begin, int64_t end) {
+    return !edits_scores(r) && !r.observe.top && !needs_bytes(r) &&
+           band_is_full(b, all_lanes(b), begin, end);
+}
+
 // The scores of a tile, packed, and spread where somebody needs them so.
 template <class P, class T = typename P::Sum>
 void score_packed(Thin<P>& w, const Request& r, const Stream& k, const Ahead& ahead) {
@@ -180,7 +188,16 @@ void run_part(const Request& r, const Task& task, const Part& part, const Normal
                 const Stream k = keys.tile(tile.begin, tile.keys);
                 score_packed(w, r, k, values.ahead(tile.begin, true, k));
             };
-            if (!fill<P>(tile, b, r, sample, begin, end, score)) continue;
+            if (is_plain(r, b, begin, end)) {
+                tile.begin = begin;
+                tile.keys = end - begin;
+                tile.lanes = all_lanes(b);
+                tile.seen = Seen::kAll;
+                std::memset(b.live, 1, kRowsPerBlock);
+                score();
+            } else if (!fill<P>(tile, b, r, sample, begin, end, score)) {
+                continue;
+            }
             if (r.observe.top)
                 see_top(b, tile.lanes, r, tile.s, tile.largest, tile.begin, tile.keys);
             see_tile<P, entropy>(w, r, sample, values, woven, keys, last);
@@ -236,11 +253,11 @@ void run(const Request& r, const Task& task, const Part& part, const Normalisers
 }  // namespace
 
 size_t thin_scratch_bfloat(const Request& r) {
-    return scratch_of<BFloats>(r);  // no less than join_float needs
+    return scratch_of<ThinBFloats>(r);  // no less than join_float needs
 }
 void thin_bfloat(const Request& r, const Task& task, const Part& part, const Normalisers& n,
                  void* scratch) {
-    run<BFloats>(r, task, part, n, scratch);
+    run<ThinBFloats>(r, task, part, n, scratch);
 }
 
 size_t sums_size_float(const Request& r) {

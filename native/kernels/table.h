@@ -54,7 +54,8 @@ constexpr int64_t kRowsPerBlock = 64;  // queries whose sums are kept at once
 constexpr int64_t kKeysPerTile = 66;
 constexpr int64_t kBlocksPerTask = 4;  // blocks that share one tile of keys while it is in cache
 constexpr int64_t kThinRows = 8;       // rows that share their keys, up to which a unit is thin
-constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin unit
+constexpr int64_t kPartKeys = 16 * kKeysPerTile;  // keys of one part of a thin unit, or a multiple
+constexpr int64_t kMostParts = 16;                // that leaves no more parts than these
 constexpr int64_t kSweepKeys = 4 * kKeysPerTile;  // keys of one task of the key sweep, about
 
 // How many pieces of `size` cover `length`.

@@ -14,8 +14,8 @@ import clearhead as ch
 from support.cases import KINDS, Case, any_layout, same_bits, wide
 from support.observations import assert_near
 
-PART = 1056  # keys of one part, as native/kernels/table.h cuts them
-LENGTHS = [1, 65, 66, PART - 1, PART, PART + 1, 2 * PART, 2500, 3333]
+PART = 1056  # keys of one part, as native/kernels/table.h cuts them; of more than 16, two make one
+LENGTHS = [1, 31, 32, 65, 66, PART - 1, PART, PART + 1, 2 * PART, 2500, 3333]
 SEEN = ch.Observe(top=8, entropy=True, lse=True, received=True, rows=[0, -1], weights=True)
 ERROR = {"float32": 5e-6, "float64": 1e-12, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 # Where weights are rounded to bfloat16 before they meet the values: half a unit in the last place.
@@ -56,6 +56,10 @@ def assert_right(case, kind):
 @pytest.mark.parametrize("keys", LENGTHS)
 def test_any_number_of_parts_is_float64(keys, kind):
     assert_right(draw(keys, kind, keys), kind)
+
+
+def test_parts_of_a_long_cache_are_twice_as_long():
+    assert_right(draw(3, np.float32, 16 * PART + 40, queries=1), np.float32)
 
 
 @pytest.mark.parametrize("kind", [np.float32, ml_dtypes.bfloat16])

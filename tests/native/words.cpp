@@ -111,6 +111,12 @@ struct Words {
         for (int i = 0; i < L; ++i) hold(e[i] == n, "split, exponent", i);
     }
 
+    template <int n>
+    void swapped() {
+        if constexpr (n < L)
+            each("swap", V::template swap<n>(V::load(a)), [&](int i) { return a[i ^ n]; });
+    }
+
     void across() {
         T square[L][L], sum = 0, size = 0;
         Reg r[L];
@@ -122,6 +128,10 @@ struct Words {
         for (int i = 0; i < L; ++i) r[i] = V::load(square[i]);
         if constexpr (requires { V::fold(r); })
             each("fold", V::fold(r), [&](int i) { return (i * L + (L - 1) / T(2)) * L; });
+        swapped<1>();
+        swapped<2>();
+        swapped<4>();
+        swapped<8>();
         for (int i = 0; i < L; ++i) {
             sum += a[i];
             size += a[i] < 0 ? -a[i] : a[i];
@@ -202,55 +212,11 @@ void check_halves() {
 }
 
 // Pairs of bfloat16, where the machine multiplies them.
-template <class V>
-void check_pairs(uint32_t& state) {
-    if constexpr (V::kPairs) {
-        constexpr int L = V::kLanes;
-        uint16_t low[L], high[L], found[2 * L];
-        float a[L], b[L], c[L], out[L];
-        const auto draw = [&] {
-            state = state * 1664525u + 1013904223u;
-            const int32_t of = int32_t(state >> 12);
-            return of % 97 == 0 ? of_bits(uint32_t(of % 2 ? 0x7f800000 : 0x7fc00000))
-                                : float(of % 4001 - 2000) / 37.0f;
-        };
-        for (int round = 0; round < 2000; ++round) {
-            for (int i = 0; i < L; ++i) {
-                a[i] = draw();
-                b[i] = draw();
-                c[i] = draw();
-                low[i] = narrow_bfloat(a[i]);
-                high[i] = narrow_bfloat(b[i]);
-            }
-            const auto woven = V::weave(low, high), pairs = V::pair(V::load(a), V::load(b));
-            for (int of = 0; of < 2; ++of) {
-                const char* word = of ? "pair" : "weave";
-                V::store(out, of ? pairs : woven);
-                memcpy(found, out, sizeof out);
-                for (int i = 0; i < L; ++i) {
-                    hold(same(widen_bfloat(found[2 * i]), widen_bfloat(low[i])), word, i);
-                    hold(same(widen_bfloat(found[2 * i + 1]), widen_bfloat(high[i])), word, i);
-                }
-            }
-            V::store(out, V::dot2(woven, V::weave(high, high), V::load(c)));
-            for (int i = 0; i < L; ++i) {
-                const float x = widen_bfloat(low[i]), y = widen_bfloat(high[i]);
-                hold(same(out[i], __builtin_fmaf(x, y, __builtin_fmaf(y, y, c[i]))), "dot2", i);
-            }
-        }
-        const float tiny = 0x1p-120f, least = 0x1p-133f;  // products and numbers that count as 0
-        for (int i = 0; i < L; ++i) {
-            low[i] = narrow_bfloat(i % 2 ? tiny : least);
-            high[i] = narrow_bfloat(i % 2 ? tiny : 1.0f);
-        }
-        V::store(out, V::dot2(V::weave(low, low), V::weave(high, high), V::zero()));
-        for (int i = 0; i < L; ++i) hold(out[i] == 0, "dot2, below the normal range", i);
-    }
-}
 
 }  // namespace
 }  // namespace cases::CLEARHEAD_ISA
 
+#include "pair_checks.h"
 #if defined(CLEARHEAD_TILES)
 #include "tile_checks.h"
 #endif
