@@ -211,8 +211,6 @@ void check_halves() {
         }
 }
 
-// Pairs of bfloat16, where the machine multiplies them.
-
 }  // namespace
 }  // namespace cases::CLEARHEAD_ISA
 
