@@ -75,7 +75,7 @@ void settle(Block<T>& b, const Request& r) {
         V::store(b.l + at, V::zero());
         V::store(b.t + at, V::zero());
     }
-    if (r.observe.top) begin_lists(b, r);
+    if (r.observe.top) end_top(b, r);
 }
 
 // Divides by the sum, the sink included, and writes all that belongs to the queries of the block.

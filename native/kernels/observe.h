@@ -12,72 +12,27 @@
 #pragma once
 
 #include "kernels/heap.h"
-#include "kernels/scores.h"
+#include "kernels/strongest.h"
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
-constexpr int64_t kInRegisters = 16;
 constexpr int64_t kLongestList = 64;
 
 // How many ranks are kept for a request for `top`.
 CLEARHEAD_INLINE int64_t ranks_kept(const Request& r) {
     const int64_t top = smaller(r.observe.top, r.keys);
     if (top <= 0) return 0;
-    return top <= 8 ? 8 : round_up(top, 16);
+    return top <= kEight ? kEight : round_up(top, 16);
 }
 
-// Entries of the lists of a block of `rows` queries: heaps lie query by query, lists lane by lane.
+// Entries of the lists of a block of `rows` queries: heaps lie query by query, lists lane by lane,
+// short ones with the rows that wait.
 CLEARHEAD_INLINE int64_t entries_kept(const Request& r, int64_t rows) {
     const int64_t kept = ranks_kept(r);
-    return kept * (kept > kLongestList ? rows : kRowsPerBlock);
-}
-
-template <class T, int K>
-void top_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t begin, int64_t keys) {
-    using V = Vec<T>;
-    using Reg = typename V::Reg;
-    constexpr int L = V::kLanes;
-    s += lanes.begin;
-    largest += lanes.begin;
-    for (int at = lanes.begin; at < lanes.end; at += L, s += L, largest += L) {
-        const bool fresh = is_fresh(b, at);
-        Reg score[K], key[K];
-#pragma GCC unroll 16
-        for (int k = 0; k < K; ++k) {
-            score[k] = fresh ? V::all(-static_cast<T>(__builtin_inf()))
-                             : V::load(b.top_scores + k * kRowsPerBlock + at);
-            key[k] = fresh ? V::all(carry<T>(-1)) : V::load(b.top_keys + k * kRowsPerBlock + at);
-        }
-        const T* most = largest;
-        for (int64_t j = 0; j < keys; most += kRowsPerBlock) {
-            const int64_t end = j + panel_rows(keys - j);
-            if (!V::any(V::less(score[K - 1], V::load(most)))) {
-                j = end;
-                continue;
-            }
-            for (; j < end; ++j) {
-                const Reg x = V::load(s + j * kRowsPerBlock);
-                auto beats = V::less(score[K - 1], x);
-                if (!V::any(beats)) continue;
-                const Reg mine = V::all(carry<T>(begin + j));
-#pragma GCC unroll 16
-                for (int k = K - 1; k > 0; --k) {
-                    const auto above = V::less(score[k - 1], x);
-                    score[k] = V::select(above, score[k - 1], V::select(beats, x, score[k]));
-                    key[k] = V::select(above, key[k - 1], V::select(beats, mine, key[k]));
-                    beats = above;
-                }
-                score[0] = V::select(beats, x, score[0]);
-                key[0] = V::select(beats, mine, key[0]);
-            }
-        }
-#pragma GCC unroll 16
-        for (int k = 0; k < K; ++k) {
-            V::store(b.top_scores + k * kRowsPerBlock + at, score[k]);
-            V::store(b.top_keys + k * kRowsPerBlock + at, key[k]);
-        }
-    }
+    if (!kept) return 0;
+    if (kept > kLongestList) return kept * rows;
+    return (kept + (kept > kInRegisters ? 0 : kEight)) * kRowsPerBlock;
 }
 
 // The same for `kept` ranks in memory.
@@ -126,8 +81,8 @@ template <class T>
 void see_top(Block<T>& b, Lanes lanes, const Request& r, const T* s, const T* largest,
              int64_t begin, int64_t keys) {
     const int64_t kept = ranks_kept(r);
-    if (kept <= 8) {
-        top_tile<T, 8>(b, lanes, s, largest, begin, keys);
+    if (kept == kEight) {
+        top_tile<T, kEight>(b, lanes, s, largest, begin, keys);
     } else if (kept <= kInRegisters) {
         top_tile<T, kInRegisters>(b, lanes, s, largest, begin, keys);
     } else if (kept <= kLongestList) {
@@ -137,9 +92,9 @@ void see_top(Block<T>& b, Lanes lanes, const Request& r, const T* s, const T* la
     }
 }
 
-// Empty lists for the queries that no tile has reached.
+// Ends the lists: what waits is put in, and queries that no tile has reached get empty ones.
 template <class T>
-void begin_lists(Block<T>& b, const Request& r) {
+void end_top(Block<T>& b, const Request& r) {
     using V = Vec<T>;
     const int64_t kept = ranks_kept(r);
     for (int at = 0; at < b.columns * V::kLanes; at += V::kLanes) {
@@ -151,6 +106,10 @@ void begin_lists(Block<T>& b, const Request& r) {
             V::store(b.top_keys + k * kRowsPerBlock + at, V::all(carry<T>(-1)));
         }
     }
+    if (kept == kEight)
+        end_lists<T, kEight>(b);
+    else if (kept == kInRegisters)
+        end_lists<T, kInRegisters>(b);
 }
 
 // One query's list to its places in the outputs: `asked` of them, of which `filled` are real.
@@ -211,11 +170,16 @@ void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, co
     if (!real) {  // no key at all
         for (int lane = 0; lane < b.count; ++lane) write_list<T>(r.observe, row[lane], m, m, 0);
     } else if (kept <= kLongestList) {
+        const auto none = V::all(-static_cast<T>(__builtin_inf()));
         T weights[L * kLongestList], keys[L * kLongestList];
         for (int at = 0; at < b.columns * L; at += L) {
             for (int64_t k = 0; k < real; ++k) {
-                T* to = b.top_scores + k * kRowsPerBlock + at;
-                V::store(to, weight_of<T>(V::load(to), V::load(m + at), V::load(inverse + at)));
+                T* score = b.top_scores + k * kRowsPerBlock + at;
+                T* key = b.top_keys + k * kRowsPerBlock + at;
+                const auto nobody = V::equal(V::load(score), none);
+                V::store(key, V::select(nobody, V::all(carry<T>(-1)), V::load(key)));
+                V::store(score,
+                         weight_of<T>(V::load(score), V::load(m + at), V::load(inverse + at)));
             }
             turn_lists(b.top_scores + at, kept, weights);
             turn_lists(b.top_keys + at, kept, keys);

@@ -4,7 +4,7 @@
 //   Vec<T>::kScoreColumns     registers of queries in one panel of scores; kMixColumns: of values
 //   load store all zero       memory to register and back (any alignment); one number to all lanes
 //   add sub mul div fma       fma(a, b, c) = a * b + c, one rounding where the machine has it
-//   max(a, b)                 b where either is NaN
+//   max(a, b) min(a, b)       b where either is NaN
 //   at_least(x, least)        max that keeps a NaN of x
 //   less equal                comparisons give a Mask; false beside NaN
 //   select(m, a, b)           a where m, else b; moves bits, so it may carry integers too

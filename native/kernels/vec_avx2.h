@@ -30,6 +30,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm256_div_ps(a, b); }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm256_max_ps(a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm256_min_ps(a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
@@ -146,6 +147,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm256_div_pd(a, b); }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_pd(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm256_max_pd(a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm256_min_pd(a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }

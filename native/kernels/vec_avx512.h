@@ -30,6 +30,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm512_div_ps(a, b); }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_ps(a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm512_min_ps(a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {
@@ -210,6 +211,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return _mm512_div_pd(a, b); }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_pd(a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm512_min_pd(a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {

@@ -73,6 +73,7 @@ struct Vec {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return a / b; }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return a * b + c; }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return a > b ? a : b; }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return a < b ? a : b; }
     static CLEARHEAD_INLINE Reg at_least(Reg x, T least) { return x < least ? least : x; }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return a < b; }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return a == b; }

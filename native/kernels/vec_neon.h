@@ -32,6 +32,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
     // vmaxq keeps a NaN of either side: right for at_least, and not what max says.
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return select(less(b, a), a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return select(less(a, b), a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return vmaxq_f32(x, all(least)); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return vcltq_f32(a, b); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return vceqq_f32(a, b); }
@@ -124,6 +125,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg div(Reg a, Reg b) { return vdivq_f64(a, b); }
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return vfmaq_f64(c, a, b); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return select(less(b, a), a, b); }
+    static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return select(less(a, b), a, b); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return vmaxq_f64(x, all(least)); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return vcltq_f64(a, b); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return vceqq_f64(a, b); }
