@@ -142,8 +142,7 @@ void finish(Tile<T>& tile, T* line, Block<T>& b, const Request& r, int64_t sampl
         static_cast<T*>(n.inverse)[row[lane]] = inverse[lane];
     }
     if (!see.top) return;
-    write_top(b, r, row, m, inverse);
-    if (r.keys) list_the_rest(tile, b, r, sample, row, inverse);
+    if (write_top(b, r, row, m, inverse)) list_the_rest(tile, b, r, sample, row, inverse);
 }
 
 }  // namespace

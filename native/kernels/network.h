@@ -3,8 +3,9 @@
 //   sort_eight    8 rows in any order                     19 exchanges (Knuth 5.3.4, in 6 steps)
 //   merge_eight   the best K of a list of K and one of 8  8 + K/2 log2 K (Batcher 1968)
 //
-// An exchange is one comparison for 16 queries. The second list is turned round: max(a[i], b[7 - i])
-// at the end of the first are the best K, falling and then rising, which log2 K steps put in order.
+// An exchange is one comparison for 16 queries. The second list is turned round: max(a[i], b[7 -
+// i]) at the end of the first are the best K, falling and then rising, which log2 K steps put in
+// order.
 //
 // Which of two equal scores comes first is left to chance here: `has_ties` tells where it mattered.
 #pragma once
@@ -16,9 +17,9 @@ namespace {
 
 constexpr int kEight = 8;
 constexpr int kExchanges = 19;
-constexpr int kSortEight[kExchanges][2] = {
-    {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {0, 1}, {2, 3},
-    {4, 5}, {6, 7}, {2, 4}, {3, 5}, {1, 4}, {3, 6}, {1, 2}, {3, 4}, {5, 6}};
+constexpr int kSortEight[kExchanges][2] = {{0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6},
+                                           {3, 7}, {0, 1}, {2, 3}, {4, 5}, {6, 7}, {2, 4}, {3, 5},
+                                           {1, 4}, {3, 6}, {1, 2}, {3, 4}, {5, 6}};
 
 template <class T, int K>
 struct Ranked {
@@ -75,8 +76,7 @@ CLEARHEAD_INLINE bool has_ties(const Ranked<T, K>& list, typename Vec<T>::Reg le
     using V = Vec<T>;
     auto same = V::equal(list.score[K - 1], left_out);
 #pragma GCC unroll 16
-    for (int i = 1; i < K; ++i)
-        same = V::either(same, V::equal(list.score[i - 1], list.score[i]));
+    for (int i = 1; i < K; ++i) same = V::either(same, V::equal(list.score[i - 1], list.score[i]));
     if (__builtin_expect(!V::any(V::both(same, lanes)), 1)) return false;
     const auto none = V::all(-static_cast<T>(__builtin_inf()));
     same = V::both(V::equal(list.score[K - 1], left_out), V::less(none, left_out));

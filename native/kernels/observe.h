@@ -159,34 +159,65 @@ CLEARHEAD_INLINE void turn_lists(const T* from, int64_t kept, T* to) {
     }
 }
 
-// The lists of the block to the outputs, scores as weights. `row` of each lane is its place in
-// (B, H, N); m and inverse the normalisers.
+// The lists of the register at `at` to the outputs, scores as weights; whether a query has fewer
+// keys than `real`.
 template <class T>
-void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, const T* inverse) {
+CLEARHEAD_INLINE bool write_lists(Block<T>& b, const Request& r, int at, int64_t kept, int64_t real,
+                                  const int64_t* row, const T* m, const T* inverse) {
+    using V = Vec<T>;
+    constexpr int L = V::kLanes;
+    const auto none = V::all(-static_cast<T>(__builtin_inf()));
+    const auto largest = V::load(m + at), part = V::load(inverse + at);
+    T *const scores = b.top_scores + at, *const keys = b.top_keys + at;
+    const bool lacks = V::any(V::both(V::equal(V::load(scores + (real - 1) * kRowsPerBlock), none),
+                                      V::load_mask(ones(b.count) + at)));
+    const auto weight = [&](int64_t k) CLEARHEAD_INLINED {
+        return weight_of<T>(V::load(scores + k * kRowsPerBlock), largest, part);
+    };
+    const auto key = [&](int64_t k) CLEARHEAD_INLINED {  // -inf is no key
+        const auto nobody = V::equal(V::load(scores + k * kRowsPerBlock), none);
+        return V::select(nobody, V::all(carry<T>(-1)), V::load(keys + k * kRowsPerBlock));
+    };
+    T turned[2 * L * kLongestList];
+    const T *weights = turned, *places = turned + L * kLongestList;
+    int64_t stride = kLongestList;
+    if (L == 2 * kEight && kept == kEight) {  // both in one square
+        typename V::Reg square[L];
+        for (int k = 0; k < L / 2; ++k) {
+            square[k] = weight(k);
+            square[L / 2 + k] = key(k);
+        }
+        V::transpose(square);
+        for (int i = 0; i < L; ++i) V::store(turned + i * L, square[i]);
+        places = turned + kEight;
+        stride = L;
+    } else {
+        for (int64_t k = 0; k < real; ++k) {
+            V::store(keys + k * kRowsPerBlock, key(k));
+            V::store(scores + k * kRowsPerBlock, weight(k));
+        }
+        turn_lists(scores, kept, turned);
+        turn_lists(keys, kept, turned + L * kLongestList);
+    }
+    for (int i = 0; i < L && at + i < b.count; ++i)
+        write_list(r.observe, row[at + i], weights + i * stride, places + i * stride, real);
+    return lacks;
+}
+
+// The lists of the block to the outputs, scores as weights; false where each is as long as it can
+// be. `row` of each lane is its place in (B, H, N); m and inverse the normalisers.
+template <class T>
+bool write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, const T* inverse) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
     const int64_t kept = ranks_kept(r);
     const int64_t real = smaller(r.observe.top, r.keys);
+    bool lacks = false;
     if (!real) {  // no key at all
         for (int lane = 0; lane < b.count; ++lane) write_list<T>(r.observe, row[lane], m, m, 0);
     } else if (kept <= kLongestList) {
-        const auto none = V::all(-static_cast<T>(__builtin_inf()));
-        T weights[L * kLongestList], keys[L * kLongestList];
-        for (int at = 0; at < b.columns * L; at += L) {
-            for (int64_t k = 0; k < real; ++k) {
-                T* score = b.top_scores + k * kRowsPerBlock + at;
-                T* key = b.top_keys + k * kRowsPerBlock + at;
-                const auto nobody = V::equal(V::load(score), none);
-                V::store(key, V::select(nobody, V::all(carry<T>(-1)), V::load(key)));
-                V::store(score,
-                         weight_of<T>(V::load(score), V::load(m + at), V::load(inverse + at)));
-            }
-            turn_lists(b.top_scores + at, kept, weights);
-            turn_lists(b.top_keys + at, kept, keys);
-            for (int lane = at; lane < at + L && lane < b.count; ++lane)
-                write_list(r.observe, row[lane], weights + (lane - at) * kLongestList,
-                           keys + (lane - at) * kLongestList, real);
-        }
+        for (int at = 0; at < b.columns * L; at += L)
+            lacks |= write_lists(b, r, at, kept, real, row, m, inverse);
     } else {
         for (int lane = 0; lane < b.count; ++lane) {
             T* score = b.top_scores + lane * kept;
@@ -197,8 +228,10 @@ void write_top(Block<T>& b, const Request& r, const int64_t* row, const T* m, co
                 V::store(score + k,
                          weight_of<T>(V::load(score + k), V::all(m[lane]), V::all(inverse[lane])));
             write_list(r.observe, row[lane], score, key, filled);
+            lacks |= filled < real;
         }
     }
+    return lacks;
 }
 
 }  // namespace

@@ -19,8 +19,9 @@ namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
 constexpr int64_t kInRegisters = 16;
-constexpr int64_t kMostWaiting = kEight - 1;  // rows that wait between two tiles
-constexpr int64_t kRanked = 40;               // keys from which a tile is worth ranks
+constexpr int64_t kMostWaiting = kEight - 1;  // of rows between two tiles
+constexpr int64_t kRanked = 16;               // keys from which a tile is worth ranks
+constexpr int kWorthMerging = 4;  // lanes from which sorting eight rows is faster than one by one
 
 // The lists of one register of queries, where they lie.
 template <class T>
@@ -88,12 +89,13 @@ CLEARHEAD_INLINE void empty_lists(const Lists<T>& to, int64_t kept) {
 // One row after the other: below the place where a score belongs everything moves one down.
 template <class T, int K>
 __attribute__((noinline)) void insert_rows(const Lists<T>& to, const T* const* row,
-                                           const int32_t* key) {
+                                           const int32_t* key, int64_t count) {
     using V = Vec<T>;
     Ranked<T, K> list = load_list<T, K>(to);
-    for (int i = 0; i < kEight; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
         const auto x = V::load(row[i]), mine = V::all(carry<T>(key[i]));
         auto beats = V::less(list.score[K - 1], x);
+        if (!V::any(beats)) continue;
 #pragma GCC unroll 16
         for (int k = K - 1; k > 0; --k) {
             const auto above = V::less(list.score[k - 1], x);
@@ -122,7 +124,7 @@ CLEARHEAD_INLINE void merge_rows(const Lists<T>& to, const T* const* row, const 
     Ranked<T, K> list = load_list<T, K>(to);
     const auto left_out = merge_eight(list, rows);
     if (__builtin_expect(has_ties(list, left_out, to.occupied), 0))
-        insert_rows<T, K>(to, row, key);
+        insert_rows<T, K>(to, row, key, kEight);
     else
         store_list(to, list);
 }
@@ -189,6 +191,10 @@ CLEARHEAD_INLINE void take_rows(const Lists<T>& to, typename Vec<T>::Reg worst, 
             for (int i = 0; i < kPanel; ++i) take(j + i);
         else
             for (int64_t i = j; i < end; ++i) take(i);
+    }
+    if constexpr (V::kLanes < kWorthMerging) {
+        insert_rows<T, K>(to, row, key, count);
+        return;
     }
     for (; count - first >= kEight; first += kEight) merge_rows<T, K>(to, row + first, key + first);
     *to.count = count - first;
