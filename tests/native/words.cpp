@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "kernels/vec.h"
+#include "ranks.h"
 
 namespace cases::CLEARHEAD_ISA {
 namespace {
@@ -73,6 +74,7 @@ struct Words {
             hold(same(out[i], one) || same(out[i], a[i] * b[i] + c[i]), "fma", i);
         }
         each("max", V::max(x, y), [&](int i) { return a[i] > b[i] ? a[i] : b[i]; });
+        each("min", V::min(x, y), [&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
         const T least = b[0] == b[0] ? b[0] : 1;
         each("at_least", V::at_least(x, least), [&](int i) { return a[i] < least ? least : a[i]; });
         each("round", V::round(x), [&](int i) { return __builtin_nearbyint(a[i]); });
@@ -230,6 +232,7 @@ int check_words() {
 #if defined(CLEARHEAD_TILES)
     check_tiles(state);
 #endif
+    check_ranks<clearhead::CLEARHEAD_ISA::Ranks<float>>(state, hold);
     return faults;
 }
 
