@@ -49,10 +49,11 @@ void list_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t b
             V::store(scores + k * kRowsPerBlock, V::all(-static_cast<T>(__builtin_inf())));
             V::store(places + k * kRowsPerBlock, V::all(carry<T>(-1)));
         }
+        const auto all = V::all(static_cast<T>(__builtin_inf()));
         const T* most = largest + at;
         for (int64_t j = 0; j < keys; most += kRowsPerBlock) {
             const int64_t end = j + panel_rows(keys - j);
-            if (!V::any(V::less(V::load(worst), V::load(most)))) j = end;
+            if (!V::any(V::less(V::load(worst), V::min(V::load(most), all)))) j = end;
             for (; j < end; ++j) {
                 const auto x = V::load(s + j * kRowsPerBlock + at);
                 const auto mine = V::all(carry<T>(begin + j));

@@ -7,7 +7,8 @@
 // long sum grows with d. A step is that of products.h. The keys are read as they lie, one number to
 // all lanes; the queries of the block (q, transposed once) stay in cache. Panels of 6 use all
 // registers; a rest of 1 or 2 keys is avoided (7 = 4 + 3, 8 = 4 + 4), since thin panels wait for
-// their own sums. The largest score of every panel falls out at its end: largest[panel][lane].
+// their own sums. The largest score of every panel falls out at its end: largest[panel][lane],
+// NaN where that of its first key is.
 #pragma once
 
 #include "kernels/arrays.h"
@@ -69,7 +70,7 @@ void score_panel(const typename P::Entry* k, int64_t stride, const T* q, int64_t
         for (int r = 0; r < R; ++r) {
             const auto score = P::scale_sum(sum[r][c], scale);
             V::store(s + r * kRowsPerBlock + c * L, score);
-            most = r ? V::max(most, score) : score;
+            most = r ? V::max(score, most) : score;
         }
         V::store(largest + c * L, most);
     }
@@ -150,7 +151,7 @@ void panel_maxima(const T* s, int64_t keys, int columns, T* largest) {
         for (int c = 0; c < columns; ++c) {
             auto most = V::load(s + j * kRowsPerBlock + c * L);
             for (int r = 1; r < rows; ++r)
-                most = V::max(most, V::load(s + (j + r) * kRowsPerBlock + c * L));
+                most = V::max(V::load(s + (j + r) * kRowsPerBlock + c * L), most);
             V::store(largest + c * L, most);
         }
         j += rows;

@@ -32,10 +32,13 @@ struct Panels {
 template <class T>
 CLEARHEAD_INLINE uint32_t panels_hit(typename Vec<T>::Reg worst, const T* largest, int panels) {
     using V = Vec<T>;
+    const auto all = V::all(static_cast<T>(__builtin_inf()));
     uint32_t hits = 0;
 #pragma GCC unroll 12
     for (int p = 0; p < kMaxPanels; ++p) {
-        const bool hit = V::any(V::less(worst, V::load(largest + p * kRowsPerBlock)));
+        // NaN may hide a score behind it.
+        const auto most = V::min(V::load(largest + p * kRowsPerBlock), all);
+        const bool hit = V::any(V::less(worst, most));
         hits |= static_cast<uint32_t>(hit) << p;
     }
     return hits & ((1u << panels) - 1);

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 HELD = (
     *("core/test_fused.py", "core/test_threads.py", "core/test_poison.py"),
     *("core/test_bfloat16.py", "core/test_extremes.py", "core/test_unlisted.py"),
-    *("core/test_tiles.py", "core/test_decode.py", "core/test_cache.py"),
+    *("core/test_strongest.py", "core/test_tiles.py", "core/test_decode.py", "core/test_cache.py"),
     *("core/test_faults_*.py", "conformance/test_onnx.py", "native/test_exponential.py"),
 )
 """The tests that every instruction set passes, under ``tests/``."""
