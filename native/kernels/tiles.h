@@ -81,7 +81,7 @@ void scale_panels(T* s, int64_t keys, int columns, T factor, T* largest) {
                 T* at = s + (j + r) * kRowsPerBlock + c * L;
                 const auto score = V::mul(V::load(at), scale);
                 V::store(at, score);
-                most = r ? V::max(most, score) : score;
+                most = r ? V::max(score, most) : score;
             }
             V::store(largest + c * L, most);
         }
