@@ -1,14 +1,12 @@
 // The k keys of largest score of every query, kept while the tiles go by.
 //
-// Up to 16 keys: sorted lists, one per lane, [rank][lane]. A panel of scores is looked at only if
-// its largest (it fell out of the scores) beats the worst in some list; then each row that still
-// does is put into all lists at once: below the place where it belongs everything moves one down.
-// The comparison is strict and keys come in increasing order, so ties stay with the smaller index.
+// Up to 16 keys: sorted lists, one per lane, [rank][lane], strongest.h. Up to 64 the same, row by
+// row: a panel of scores is looked at only if its largest (it fell out of the scores) beats the
+// worst in some list; then each row that still does is put into all lists at once, and below the
+// place where it belongs everything moves one down, as far as some lane moves. The comparison is
+// strict and keys come in increasing order, so ties stay with the smaller index. More: heap.h.
 //
-// Up to 64 the lists stay in memory, and the way down them ends at the first place no lane moves.
-// More: the heaps of heap.h.
-//
-// Keys ride in the bits of T. A masked score is -inf, and nothing is smaller: it never enters.
+// Keys ride in the bits of T. A masked score is -inf, and -inf is no key.
 #pragma once
 
 #include "kernels/heap.h"
@@ -35,7 +33,7 @@ CLEARHEAD_INLINE int64_t entries_kept(const Request& r, int64_t rows) {
     return (kept + (kept > kInRegisters ? 0 : kEight)) * kRowsPerBlock;
 }
 
-// The same for `kept` ranks in memory.
+// Lists of `kept` ranks in memory.
 template <class T>
 void list_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t begin, int64_t keys,
                int64_t kept) {
