@@ -47,7 +47,8 @@ void read_extras(Arguments& arguments, Request& r, nb::handle extras) {
     if (r.slopes && !r.anchor) refuse("slopes", "found no anchor");
 }
 
-// The outputs of an observation, as Seen.handed in core/handing.py puts them.
+}  // namespace
+
 void read_observe(Arguments& arguments, Request& r, nb::handle observe) {
     holds(observe, "observe", 15);
     const int64_t rows = r.batch * r.heads * r.queries;
@@ -84,8 +85,6 @@ void read_observe(Arguments& arguments, Request& r, nb::handle observe) {
     if (see.rows_out && !see.rows) refuse("rows", "found no list");
     see.weights_out = output(14, "weights", wide, rows * r.keys);
 }
-
-}  // namespace
 
 int64_t outputs(const Request& r) {
     return r.batch * r.heads * r.queries * r.d_v;

@@ -14,6 +14,9 @@ int64_t outputs(const Request& r);
 // The fields of ResolvedMask that mask, in the order of struct Mask.
 void read_mask(Arguments& arguments, Request& r, nanobind::handle mask);
 
+// The outputs of an observation, as Seen.handed in core/handing.py puts them.
+void read_observe(Arguments& arguments, Request& r, nanobind::handle observe);
+
 // The whole request; its pointers live as long as `arguments`. `kind` is a code of Kind.
 Request read_request(Arguments& arguments, int kind, nanobind::handle query, nanobind::handle key,
                      nanobind::handle value, nanobind::handle out, double scale, double softcap,

@@ -12,8 +12,10 @@ void attention(int kind, nanobind::handle query, nanobind::handle key, nanobind:
 
 // A plain call, whose arrays are looked at here: the output, or None where anything is unusual, so
 // that the call goes the other way. Then nothing has been touched. Of a mask that is not None
-// `resolve(mask, shape of the output, number of keys)` gives the fields of a ResolvedMask, or None.
+// `resolve(mask, shape of the output, number of keys)` gives the fields of a ResolvedMask, or None;
+// `observe(shape, keys)`, if it is not None, the room for what is seen, as Seen.handed.
 nanobind::object plain(nanobind::handle query, nanobind::handle key, nanobind::handle value,
-                       nanobind::handle scale, nanobind::handle mask, nanobind::handle resolve);
+                       nanobind::handle scale, nanobind::handle mask, nanobind::handle resolve,
+                       nanobind::handle observe);
 
 }  // namespace clearhead

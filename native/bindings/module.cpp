@@ -17,7 +17,7 @@ NB_MODULE(_native, m) {
           nb::arg("value"), nb::arg("out"), nb::arg("scale"), nb::arg("softcap"),
           nb::arg("mask").none(), nb::arg("extras").none(), nb::arg("observe").none());
     m.def("plain", &clearhead::plain, nb::arg().none(), nb::arg().none(), nb::arg().none(),
-          nb::arg().none(), nb::arg().none(), nb::arg().none());
+          nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none() = nb::none());
     m.def("use_numpy", &clearhead::use_numpy);
     m.def("use_torch", &clearhead::use_torch);
     m.def("isa", [] { return std::string(clearhead::isa()); });

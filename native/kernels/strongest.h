@@ -118,7 +118,7 @@ void top_tile(Block<T>& b, Lanes lanes, const T* s, const T* largest, int64_t be
         const Reach& reach = b.reach[at / V::kLanes];
         const int64_t from = larger(0, reach.low_min - begin);
         const int64_t rows = smaller(keys, reach.high_max + 1 - begin) - from;
-        const bool most = rows >= kRanked && (__builtin_popcount(hits) + 1) * kPanel >= rows;
+        const bool most = rows >= kRanked && __builtin_popcount(hits) * kPanel >= rows;
         if (most &&
             take_tile<T, K>(lists, fresh, s + from * kRowsPerBlock + at, begin + from, rows))
             continue;

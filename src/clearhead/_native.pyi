@@ -16,7 +16,13 @@ def attention(
     observe: tuple[Any, ...] | None,
 ) -> None: ...
 def plain(
-    query: Any, key: Any, value: Any, scale: float | None, mask: Any, resolve: Callable[..., Any]
+    query: Any,
+    key: Any,
+    value: Any,
+    scale: float | None,
+    mask: Any,
+    resolve: Callable[..., Any],
+    observe: Callable[..., Any] | None = None,
 ) -> Any | None: ...
 def use_numpy(array: type, empty: Any, dtypes: tuple[Any, ...]) -> None: ...
 def use_torch(tensor: type, exchange_api: Any) -> None: ...

@@ -1,5 +1,7 @@
 """Plain calls are looked at natively: the same bits, whatever library and layout."""
 
+from dataclasses import fields
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -85,3 +87,22 @@ def test_a_compiled_function_goes_round_it(rng, mask):
     tensors = as_tensors(drawn(rng, np.float32))
     compiled = torch.compile(lambda *one: ch.attention(*one, mask=mask) + 1, backend="eager")
     assert torch.equal(compiled(*tensors), ch.attention(*tensors, mask=mask) + 1)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "observe",
+    [ch.Observe(), ch.Observe(top=3), ch.Observe(top=8, entropy=True, lse=True)],
+    ids=repr,
+)
+def test_what_goes_by_is_seen_on_the_short_way_too(rng, kind, observe):
+    arrays = drawn(rng, kind)
+    for given in (arrays, as_tensors(arrays)):
+        for mask in (None, ch.causal(align="end") & ch.lengths(keys=[9, 4])):
+            out, seen = ch.attention(*given, mask=mask, observe=observe)
+            wanted, held = general(*given, mask=mask, observe=observe)
+            assert same_bits(out, wanted)
+            for name in (field.name for field in fields(seen)):
+                found, right = getattr(seen, name), getattr(held, name)
+                assert type(found) is type(right)
+                assert right is None or (found.dtype == right.dtype and same_bits(found, right))

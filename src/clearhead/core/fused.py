@@ -98,11 +98,22 @@ def attention(
     >>> out.ravel().tolist(), seen.top_keys.ravel().tolist()
     ([0.0, 0.5, 1.0], [0, 0, 0])
     """
-    if bias is None and softcap is None and sinks is None and observe is None:
+    if bias is None and softcap is None and sinks is None:
         # Looked at natively, in 1 us; None for all that is unusual or wrong, which goes on below.
-        out = native.plain(query, key, value, scale, mask, handed_mask)
-        if out is not None:
-            return out
+        if observe is None:
+            out = native.plain(query, key, value, scale, mask, handed_mask, None)
+            if out is not None:
+                return out
+        elif type(observe) is Observe and observe.goes_by:
+            room: list[Seen] = []
+
+            def seen_by(shape: tuple[int, ...], keys: int) -> tuple[Any, ...]:
+                room.append(Seen.make(observe, shape[:-1], keys, query))
+                return room[0].handed()
+
+            out = native.plain(query, key, value, scale, mask, handed_mask, seen_by)
+            if out is not None:
+                return out, room[0].observation()
     call = read(query, key, value, mask, bias, scale, softcap, sinks)
     if observe is not None and not isinstance(observe, Observe):
         raise KindError(
@@ -123,7 +134,9 @@ def attention(
     _check_memory(call, observe)
     *lead, _ = query.shape
     out = empty((*lead, call.sizes.d_v), query.dtype, torch)
-    seen = None if observe is None else Seen.make(call, observe, torch)
+    seen = None
+    if observe is not None:
+        seen = Seen.make(observe, tuple(query.shape[:-1]), call.sizes.keys, query)
     _run(call, query, key, value, out, seen)
     if seen is None:
         return out

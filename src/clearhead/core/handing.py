@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ import numpy.typing as npt
 from clearhead.core.observation import Observation, Observe
 from clearhead.core.openmp import native
 from clearhead.errors import KindError
-from clearhead.inputs.arrays import KINDS, Array, observed_kind
-from clearhead.inputs.call import Call
+from clearhead.inputs.arrays import KINDS, Array
 from clearhead.inputs.masks import Mask, resolve
 from clearhead.inputs.shapes import show
 
@@ -79,37 +79,37 @@ class Seen(NamedTuple):
     rows: Any
 
     @classmethod
-    def make(cls, call: Call, observe: Observe, torch: Any) -> Seen:
-        """Room for all that ``observe`` asks of ``call``."""
-        axes = call.sizes
+    def make(cls, observe: Observe, shape: tuple[int, ...], keys: int, query: Array) -> Seen:
+        """Room for all that ``observe`` asks of (..., H, N) queries, ``shape``, of one kind."""
+        torch = None if isinstance(query, np.ndarray) else sys.modules["torch"]
         xp: Any = np if torch is None else torch
-        wide = getattr(xp, observed_kind(call.kind))
-        heads = (*axes.batch, axes.heads)
-        arrays = {"visible": empty((*heads, axes.queries), xp.bool if torch else np.bool_, torch)}
+        wide = xp.float64 if query.dtype == xp.float64 else xp.float32
+        *heads, queries = shape
+        arrays = {"visible": empty(shape, np.bool_ if torch is None else xp.bool, torch)}
 
-        def add(name: str, *shape: int, kind: Any = wide) -> None:
-            arrays[name] = empty((*heads, *shape), kind, torch)
+        def add(name: str, *last: int, kind: Any = wide) -> None:
+            arrays[name] = empty((*heads, *last), kind, torch)
 
         if observe.top:
-            add("top_keys", axes.queries, observe.top, kind=xp.int32)
-            add("top_weights", axes.queries, observe.top)
+            add("top_keys", queries, observe.top, kind=xp.int32)
+            add("top_weights", queries, observe.top)
         if observe.entropy:
-            add("entropy", axes.queries)
+            add("entropy", queries)
         if observe.lse:
-            add("lse", axes.queries)
+            add("lse", queries)
         if observe.receives:
-            add("received", axes.keys)
+            add("received", keys)
         tall = across = 1
         if observe.map is not None:
-            tall, down = observe.blocks(axes.queries)
-            across, columns = observe.blocks(axes.keys)
+            tall, down = observe.blocks(queries)
+            across, columns = observe.blocks(keys)
             add("map", down, columns)
-        chosen = observe.row_indices(axes.queries)
+        chosen = observe.row_indices(queries)
         rows = None if chosen is None else np.asarray(chosen, np.int64)
         if rows is not None:
-            add("rows", len(rows), axes.keys)
+            add("rows", len(rows), keys)
         if observe.weights:
-            add("weights", axes.queries, axes.keys)
+            add("weights", queries, keys)
         last = observe.received_last
         return cls(arrays, observe.top, -1 if last is None else last, (tall, across), rows)
 

@@ -65,6 +65,13 @@ class Observe:
         return None if isinstance(self.received, bool) else self.received
 
     @property
+    def goes_by(self) -> bool:
+        """Whether all that is asked falls out of one pass, and is small beside the output."""
+        return self.top <= 64 and (
+            not self.received and self.map is None and self.rows is None and not self.weights
+        )
+
+    @property
     def receives(self) -> bool:
         """Whether ``received`` is asked for; ``received=1`` counts the last query, True all."""
         return self.received is not False
