@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#if defined(CLEARHEAD_HAS_amx)
+#if defined(CLEARHEAD_HAS_amx) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -65,7 +65,7 @@ struct Isa {
 // Tiles, where the system lets this process use them, and where they multiply as they should: an
 // emulator may only pretend. The permission is for all threads, those to come too.
 [[maybe_unused]] bool has_amx() {
-#if defined(CLEARHEAD_HAS_amx)
+#if defined(CLEARHEAD_HAS_amx) && defined(__linux__)
     constexpr int kAskPermission = 0x1023, kTileData = 18;  // arch_prctl(2)
     return has_avx512bf16() && __builtin_cpu_supports("amx-tile") &&
            __builtin_cpu_supports("amx-bf16") &&
@@ -79,9 +79,6 @@ struct Isa {
 const Isa kIsas[] = {
 #if defined(CLEARHEAD_HAS_amx)
     {"amx", amx::kernels, avx512::kernels, has_amx, true},
-#endif
-#if defined(CLEARHEAD_HAS_tiles)
-    {"tiles", tiles::kernels, avx512::kernels, has_avx512bf16, false},
 #endif
 #if defined(CLEARHEAD_HAS_avx512bf16)
     {"avx512bf16", avx512bf16::kernels, avx512::kernels, has_avx512bf16, fast_avx512bf16()},

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "kernels/vec.h"
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 #include "kernels/vec_tiles.h"
 #endif
 
@@ -60,7 +60,7 @@ CLEARHEAD_INLINE typename Vec<T>::Reg exp2_cut(typename Vec<T>::Reg x) {
     return V::scale2(V::fma(f, exp2_slope<T>(f), V::all(1)), n);
 }
 
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 // 2^x = 2^floor(x) * (1 + f * g(f)) for x <= 0, with f = x - floor(x): no rounding of x, and
 // nothing to cut off, as -inf gives 0. A minimax polynomial, relative error 8e-8; 2^0 is 1 exactly.
 CLEARHEAD_INLINE Vec<float>::Reg exp2_floor(Vec<float>::Reg x) {

@@ -10,7 +10,7 @@
 #include "kernels/entries.h"
 #include "kernels/finish.h"
 #include "kernels/values.h"
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 #include "kernels/tiles_mix.h"
 #endif
 

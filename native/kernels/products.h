@@ -14,7 +14,7 @@
 #pragma once
 
 #include "kernels/vec.h"
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 #include "kernels/tile_words.h"
 #endif
 
@@ -73,7 +73,7 @@ concept ByTiles = requires {
 template <class P>
 concept InRegisters = !ByTiles<P>;
 
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 template <class T>
 struct Tiled : Pairs<T> {
     static constexpr bool kTiles = true;
@@ -92,7 +92,7 @@ template <>
 struct Choice<true> {
     using Products = Pairs<float>;
 };
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 using BFloats = Tiled<float>;
 using ThinBFloats = Singles<float>;  // a few rows do not fill tiles: avx512 has their first pass
 #else

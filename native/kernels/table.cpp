@@ -13,7 +13,7 @@ const Kernels kernels[3] = {
     {forward_scratch_double, thin_scratch_double, sweep_scratch_double, sums_size_double,
      forward_double, thin_double, join_double, sweep_keys_double, sweep_rows_double},
 #endif
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
     {forward_scratch_bfloat, nullptr, sweep_scratch_bfloat, nullptr, forward_bfloat, nullptr,
      nullptr, sweep_keys_bfloat, sweep_rows_bfloat},
 #else

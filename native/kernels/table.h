@@ -67,9 +67,6 @@ static constexpr int64_t pieces(int64_t length, int64_t size) {
 namespace amx {
 constexpr int64_t kKeysPerTile = 96;
 }
-namespace tiles {
-constexpr int64_t kKeysPerTile = 96;
-}
 
 // Defined by kernels/table.cpp of each instruction set; by kind: 0 for float and
 // float16, 1 for double, 2 for bfloat16. What one leaves out (nullptr) is that of another, as
@@ -90,9 +87,6 @@ namespace amx {
 extern const Kernels kernels[3];
 bool multiplies();  // whether the tiles of this machine multiply as tile_words.h says
 }  // namespace amx
-namespace tiles {
-extern const Kernels kernels[3];
-}
 namespace neon {
 extern const Kernels kernels[3];
 }

@@ -5,7 +5,7 @@
 #include "kernels/bias.h"
 #include "kernels/scores.h"
 #include "kernels/thin.h"
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 #include "kernels/tiles.h"
 #endif
 

@@ -12,8 +12,8 @@
 // each from zero, which are added to each other and then to c; numbers below the normal range count
 // as 0. So a number of c depends on one row, one column and nothing else.
 //
-// On a processor with AMX they are its instructions. The instruction set `tiles` says the same in
-// plain arithmetic, for the tests of machines without AMX; it stops where a session is missing.
+// They are the instructions of AMX, as text: the compiler's own words for them take the number of a
+// register as a literal. tests/native/tiles_by_hand.cpp executes them where there is no AMX.
 #pragma once
 
 #include "kernels/vec.h"
@@ -23,8 +23,6 @@ namespace {
 
 constexpr int64_t kTileRows = 16;
 constexpr int64_t kTileBytes = 64;  // of a row
-
-#if defined(CLEARHEAD_ISA_amx)
 
 struct TileSession {
     struct alignas(64) Shapes {
@@ -61,75 +59,6 @@ template <int c, int a, int b>
 CLEARHEAD_INLINE void tile_dot() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(c), "i"(a), "i"(b));
 }
-
-#else
-
-struct PlainTiles {
-    bool shaped;
-    alignas(64) unsigned char tile[8][kTileRows][kTileBytes];
-};
-thread_local PlainTiles plain_tiles;
-
-struct TileSession {
-    TileSession() {
-        plain_tiles.shaped = true;
-        std::memset(plain_tiles.tile, 0xff, sizeof plain_tiles.tile);  // NaN
-    }
-    ~TileSession() { plain_tiles.shaped = false; }
-    TileSession(const TileSession&) = delete;
-};
-
-CLEARHEAD_INLINE unsigned char (*tile_at(int i))[kTileBytes] {
-    if (!plain_tiles.shaped) __builtin_trap();
-    return plain_tiles.tile[i];
-}
-
-template <int i>
-void tile_zero() {
-    std::memset(tile_at(i), 0, kTileRows * kTileBytes);
-}
-template <int i>
-void tile_load(const void* p, int64_t apart) {
-    for (int64_t row = 0; row < kTileRows; ++row)
-        std::memcpy(tile_at(i)[row], static_cast<const char*>(p) + row * apart, kTileBytes);
-}
-template <int i>
-void tile_store(void* p, int64_t apart) {
-    for (int64_t row = 0; row < kTileRows; ++row)
-        std::memcpy(static_cast<char*>(p) + row * apart, tile_at(i)[row], kTileBytes);
-}
-
-// The halves of the pair at `at`, as numbers.
-CLEARHEAD_INLINE void halves(const void* at, float* low, float* high) {
-    uint32_t pair;
-    std::memcpy(&pair, at, sizeof pair);
-    const uint32_t bits[2] = {pair << 16, pair & 0xffff0000u};
-    std::memcpy(low, bits, sizeof *low);
-    std::memcpy(high, bits + 1, sizeof *high);
-}
-
-template <int c, int a, int b>
-void tile_dot() {
-    using V = Vec<float>;
-    constexpr int n = kTileBytes / sizeof(float);
-    static_assert(n == V::kLanes);
-    float low[kTileRows][n], high[kTileRows][n];
-    for (int64_t k = 0; k < kTileRows; ++k)
-        for (int i = 0; i < n; ++i) halves(tile_at(b)[k] + 4 * i, &low[k][i], &high[k][i]);
-    for (int64_t m = 0; m < kTileRows; ++m) {
-        auto lows = V::zero(), highs = V::zero();
-        for (int64_t k = 0; k < kTileRows; ++k) {
-            float of_low, of_high;
-            halves(tile_at(a)[m] + 4 * k, &of_low, &of_high);
-            lows = V::fma(V::all(of_low), V::load(low[k]), lows);
-            highs = V::fma(V::all(of_high), V::load(high[k]), highs);
-        }
-        float* to = reinterpret_cast<float*>(tile_at(c)[m]);
-        V::store(to, V::add(V::load(to), V::add(lows, highs)));
-    }
-}
-
-#endif
 
 }  // namespace
 }  // namespace clearhead::CLEARHEAD_ISA

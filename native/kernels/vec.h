@@ -38,7 +38,7 @@
 #define CLEARHEAD_INLINE inline __attribute__((always_inline))
 #define CLEARHEAD_INLINED __attribute__((always_inline))  // of a lambda
 
-#if defined(CLEARHEAD_ISA_avx512) || defined(CLEARHEAD_ISA_avx512bf16) || defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_avx512) || defined(CLEARHEAD_ISA_avx512bf16) || defined(CLEARHEAD_ISA_amx)
 #include "kernels/vec_avx512.h"
 #elif defined(CLEARHEAD_ISA_avx2)
 #include "kernels/vec_avx2.h"

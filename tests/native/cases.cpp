@@ -27,9 +27,6 @@ int check_words(const char* isa) {
 #if defined(CLEARHEAD_HAS_amx)
     if (name == "amx") return amx::check_words();
 #endif
-#if defined(CLEARHEAD_HAS_tiles)
-    if (name == "tiles") return tiles::check_words();
-#endif
 #if defined(CLEARHEAD_HAS_avx512bf16)
     if (name == "avx512bf16") return avx512bf16::check_words();
 #endif

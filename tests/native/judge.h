@@ -116,7 +116,7 @@ struct Judge {
         const double rounding = size_of(r.kind) == 2 ? half : 0;
         // Where weights are rounded before they meet the values: half a unit in their last place.
         bool pairs = false;
-        for (const char* isa : {"avx512bf16", "amx", "tiles"})
+        for (const char* isa : {"avx512bf16", "amx"})
             pairs |= r.kind == Kind::kBFloat16 && !std::strcmp(clearhead::isa(), isa);
         const double of_weights = pairs ? half : 0;
         const double least = r.kind == Kind::kFloat16 ? 0x1p-25 : 2e-38;

@@ -217,7 +217,7 @@ void check_halves() {
 }  // namespace cases::CLEARHEAD_ISA
 
 #include "pair_checks.h"
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
 #include "tile_checks.h"
 #endif
 
@@ -229,7 +229,7 @@ int check_words() {
     check_kind<double>(state);
     check_halves();
     check_pairs<Vec<float>>(state);
-#if defined(CLEARHEAD_TILES)
+#if defined(CLEARHEAD_ISA_amx)
     check_tiles(state);
 #endif
     check_ranks<clearhead::CLEARHEAD_ISA::Ranks<float>>(state, hold);

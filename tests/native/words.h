@@ -17,9 +17,6 @@ int check_words();
 namespace cases::amx {
 int check_words();
 }
-namespace cases::tiles {
-int check_words();
-}
 namespace cases::neon {
 int check_words();
 }

@@ -18,7 +18,7 @@ __all__ = ["Machine", "machine", "set_threads"]
 class Machine:
     """What ``machine()`` found.
 
-    isa      the instruction set of the kernels that run: "avx512bf16", "avx512", "avx2", ...
+    isa      the instruction set of the kernels that run: "amx", "avx512bf16", "avx512", ...
     threads  how many threads a call that is worth it uses
     isas     the instruction sets this build holds, slowest first; CLEARHEAD_ISA forces one
     """
