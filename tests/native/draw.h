@@ -8,13 +8,14 @@ namespace cases {
 
 // Most calls are small, so that many fit a minute; each of the other shapes takes a way of its own
 // through the kernels.
-enum class Shape { kSmall, kThin, kCached, kLong, kMany };
+enum class Shape { kSmall, kThin, kCached, kFar, kLong, kMany };
 
 inline Shape draw_shape(Case& c) {
     const double which = c.random.uniform();
-    if (which < 0.15) return c.tell("shape thin"), Shape::kThin;      // few queries, many keys
-    if (which < 0.30) return c.tell("shape cached"), Shape::kCached;  // and room beyond the last
-    if (which < 0.35) return c.tell("shape long"), Shape::kLong;
+    if (which < 0.13) return c.tell("shape thin"), Shape::kThin;      // few queries, many keys
+    if (which < 0.27) return c.tell("shape cached"), Shape::kCached;  // and room beyond the last
+    if (which < 0.31) return c.tell("shape far"), Shape::kFar;        // one query, most keys
+    if (which < 0.36) return c.tell("shape long"), Shape::kLong;
     if (which < 0.43) return c.tell("shape many"), Shape::kMany;  // short samples
     return c.tell("shape small"), Shape::kSmall;
 }
@@ -26,6 +27,9 @@ inline void draw_lengths_of_axes(Case& c, Shape shape) {
     if (shape == Shape::kLong) {
         r.queries = c.random.of(long_ones);
         r.keys = c.random.chance(0.5) ? r.queries : c.random.of(long_ones);
+    } else if (shape == Shape::kFar) {
+        r.queries = 1 + c.random.below(2);
+        r.keys = 14000 + c.random.below(12000);
     } else if (shape == Shape::kThin || shape == Shape::kCached) {
         r.queries = 1 + c.random.below(c.random.chance(0.5) ? 1 : 5);
         r.keys = c.random.chance(0.7) ? 100 + c.random.below(1500) : 1000 + c.random.below(3500);
@@ -39,18 +43,18 @@ inline void draw_lengths_of_axes(Case& c, Shape shape) {
 inline void draw_sizes(Case& c, Shape shape) {
     const int64_t widths[] = {1, 2, 3, 4, 8, 13, 16, 17, 31, 32, 48, 64, 65, 80};
     const int64_t usual[] = {64, 64, 128, 80, 96, 72, 192, 256};
+    const bool large = shape == Shape::kLong || shape == Shape::kFar;
+    const int64_t samples = shape == Shape::kMany ? 24 : large ? 1 : 2;
     Request& r = c.request;
     r.batch_axes = shape == Shape::kMany ? 1 : static_cast<int>(c.random.below(3));
     r.batch = 1;
     for (int axis = 0; axis < r.batch_axes; ++axis)
-        r.batch *= r.batch_shape[axis] = 1 + c.random.below(shape == Shape::kMany   ? 24
-                                                            : shape == Shape::kLong ? 1
-                                                                                    : 2);
-    r.key_heads = 1 + c.random.below(shape == Shape::kLong ? 1 : 3);
+        r.batch *= r.batch_shape[axis] = 1 + c.random.below(samples);
+    r.key_heads = large ? 1 : 1 + c.random.below(3);
     const int64_t groups[] = {1, 1, 2, 3, 4, 8};
-    r.heads = r.key_heads * (shape == Shape::kLong ? 1 + c.random.below(2) : c.random.of(groups));
+    r.heads = r.key_heads * (large ? 1 + c.random.below(2) : c.random.of(groups));
     draw_lengths_of_axes(c, shape);
-    const bool as_models_have = c.random.chance(0.3);
+    const bool as_models_have = shape != Shape::kFar && c.random.chance(0.3);
     r.d_k = as_models_have ? c.random.of(usual) : c.random.of(widths);
     r.d_v = as_models_have && c.random.chance(0.8) ? r.d_k : c.random.of(widths);
     const double of_width = 1 / std::sqrt(static_cast<double>(r.d_k));
@@ -114,7 +118,8 @@ inline void draw_extras(Case& c) {
     if (c.random.chance(0.3)) draw_bias(c);
     if (c.random.chance(0.2)) {
         c.tell("alibi");
-        for (int64_t h = 0; h < r.heads; ++h) c.slopes.push_back(c.random.normal() * 0.3);
+        const double steep = r.keys > 100 ? 30.0 / static_cast<double>(r.keys) : 0.3;
+        for (int64_t h = 0; h < r.heads; ++h) c.slopes.push_back(c.random.normal() * steep);
         r.slopes = c.slopes.data();
         per_sample(c, c.anchor, r.anchor, [&](size_t) { return c.random.below(9) - 4; });
     }

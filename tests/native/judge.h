@@ -18,6 +18,7 @@ struct Judge {
     std::vector<double> weights, out, entropy, lse;  // (B, H, N, M), (B, H, N, d_v), (B, H, N)
     std::vector<double> size;                        // (B, H, N, d_v) of p |v|
     std::vector<char> live;                          // (B, H, N)
+    double largest = 0;                              // of all scores that count, without its sign
     int faults = 0;
 
     explicit Judge(Case& of)
@@ -65,6 +66,7 @@ struct Judge {
             if (!may[j]) continue;
             live[at] = 1;
             p[j] = score(b, h, i, j);
+            largest = std::max(largest, std::fabs(p[j]));
             most = std::max(most, p[j]);
         }
         if (r.sinks) lse[at] = r.sinks[h];
@@ -100,8 +102,14 @@ struct Judge {
         return read(bytes.data() + at * size, size == 8 ? Kind::kFloat64 : Kind::kFloat32);
     }
 
+    // A score is rounded where it is large, and its exponential is off by as much.
+    double of_scores() const { return largest * (r.kind == Kind::kFloat64 ? 0x1p-52 : 0x1p-23); }
+
     double tolerance(double of_float) const {
-        return r.kind == Kind::kFloat64 ? 1e-11 : r.kind == Kind::kFloat32 ? of_float : 2e-3;
+        const double usual = r.kind == Kind::kFloat64   ? 1e-11
+                             : r.kind == Kind::kFloat32 ? of_float
+                                                        : 2e-3;
+        return usual + of_scores();
     }
 
     void near(const char* name, const std::vector<char>& bytes, const std::vector<double>& right,
@@ -122,7 +130,7 @@ struct Judge {
         const double least = r.kind == Kind::kFloat16 ? 0x1p-25 : 2e-38;
         double most = 0;
         for (const double x : out) most = std::max(most, std::fabs(x));
-        const double error = (r.kind == Kind::kFloat64 ? 1e-12 : 5e-6) * most;
+        const double error = ((r.kind == Kind::kFloat64 ? 1e-12 : 5e-6) + of_scores()) * most;
         for (size_t at = 0; at < out.size(); ++at)
             hold("out", at,
                  read(c.outputs.out.data() + at * static_cast<size_t>(size_of(r.kind)), r.kind),
