@@ -15,6 +15,21 @@
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
 
+// Rows of memory that the next tile will read, `bytes` of each. The processor does not guess them,
+// so they are fetched while the scores of this tile are multiplied, a row beside each of its keys.
+struct RowsAhead {
+    const char* const* row;
+    int64_t rows, offset, bytes;
+
+    CLEARHEAD_INLINE void fetch(int64_t key, int64_t keys) const {
+        for (int64_t i = key; i < key + keys && i < rows; ++i) {
+            if (i && row[i] == row[i - 1]) continue;
+            const char* from = row[i] + offset;
+            for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 0, 2);
+        }
+    }
+};
+
 // Hands out pieces of the scratch; with no base it only counts.
 struct Arena {
     char* base;

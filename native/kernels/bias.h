@@ -1,12 +1,13 @@
-// What may be added to the scores of one tile, in this order, before the mask:
+// What may be done to the scores of one tile, in this order, before the mask:
 //
 //   s = softcap * tanh(s / softcap)
 //   s = s + bias[i][j]
 //   s = s - slope * |i + anchor - j| - shift  (alibi, less a constant of the row: see Slant)
 //   s = s * log2 e                            from natural units to those of 2^x: see log2_units
 //
-// Order: one sweep over the tile (it is in the L1 cache) for each that is asked for. Without any of
-// them the log2 e is in the transposed queries already, and the tile is not touched.
+// Order: one sweep over the tile (it is in the L1 cache) for each that is asked for, the log2 e in
+// the last that needs natural units: softcap, alibi, or the queries themselves. A bias then comes
+// in by one multiply-add.
 #pragma once
 
 #include "kernels/mask.h"
@@ -46,7 +47,7 @@ CLEARHEAD_INLINE bool edits_scores(const Request& r) {
 // The factor that goes into the queries.
 template <class T>
 CLEARHEAD_INLINE T query_factor(const Request& r) {
-    return static_cast<T>(edits_scores(r) ? r.scale : r.scale * kLog2E);
+    return static_cast<T>(r.softcap != 0 || r.slopes ? r.scale : r.scale * kLog2E);
 }
 
 // Alibi of one query, as factor * (|at - j| - back) + shift for every key j of its band. Softmax
@@ -117,113 +118,131 @@ CLEARHEAD_INLINE double absolute(double most, T log_sum) {
     return log_sum - log_sum == 0 ? fit<T>(most + log_sum) : most + log_sum;
 }
 
-// tile[j][lane] = bias[head of lane, position of lane, begin + j].
+// What adding a bias tells of the scores of each lane: whether it leaves anything to be seen, above
+// 0 if so, and the largest score.
 template <class T>
-void read_bias(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
-               int64_t keys, T* tile) {
+struct Added {
+    T looked[kRowsPerBlock], most[kRowsPerBlock];
+    bool masked;  // whether the bias is -inf anywhere
+};
+
+// Adds `count` rows of a bias of which some are -inf, and then the score is, whatever it was, or
+// beyond the bend, and then no further than the kind reaches.
+template <bool units, class T>
+__attribute__((noinline)) void add_far(const T* bias, int count, T* s, Added<T>& out, int at) {
     using V = Vec<T>;
+    constexpr T end = Range<T>::kLargest;
+    const auto none = V::all(-static_cast<T>(__builtin_inf())), bend = V::all(Range<T>::kBend);
+    auto masked = V::less(none, none);
+    auto seen = V::load(out.looked + at), most = V::load(out.most + at);
+    for (int i = 0; i < count; ++i, s += kRowsPerBlock) {
+        const auto x = V::load(bias + i * V::kLanes), score = V::load(s);
+        auto y = V::fma(x, V::all(units ? T(kLog2E) : T(1)), score);
+        if (units) {
+            auto far = V::add(log2_units<T>(x), score);
+            far = V::at_least(V::select(V::less(V::all(end), far), V::all(end), far), -end);
+            y = V::select(V::less(bend, V::abs(x)), far, y);
+        }
+        const auto hidden = V::equal(x, none);
+        y = V::select(hidden, none, y);
+        V::store(s, y);
+        most = V::max(y, most);
+        seen = V::select(hidden, seen, V::all(1));
+        masked = V::either(masked, hidden);
+    }
+    V::store(out.looked + at, seen);
+    V::store(out.most + at, most);
+    out.masked |= V::any(masked);
+}
+
+// s[j][lane] += bias, both in natural units or with `units` in those of log2. Nearly all squares
+// are within the bend: one multiply-add.
+template <bool units, class T>
+void add_bias(const Request& r, const Block<T>& b, Lanes lanes, int64_t begin, int64_t keys, T* s,
+              Added<T>& out) {
+    using V = Vec<T>;
+    using Reg = typename V::Reg;
     constexpr int L = V::kLanes;
-    const Array& a = r.bias;
-    const int64_t size = size_of(a.kind);
-    for (int group = lanes.begin; group < lanes.end; group += L) {
-        const char* from[L];
-        for (int i = 0; i < L; ++i) {
-            const int lane = group + i < b.count ? group + i : b.count - 1;
-            from[i] = place(r, a, sample, b.head[lane]) +
-                      (b.position[lane] * a.row + begin * a.column) * size;
-        }
-        int64_t j = 0;
-        if (loads<T>(a.kind) && a.column == 1) {
-            for (; j + L <= keys; j += L) {
-                typename V::Reg square[L];
-                for (int i = 0; i < L; ++i) square[i] = load_dense(from[i], a.kind, j, T());
-                V::transpose(square);
-                for (int i = 0; i < L; ++i)
-                    V::store(tile + (j + i) * kRowsPerBlock + group, square[i]);
-            }
-        }
-        for (; j < keys; ++j)
+    const auto unit = V::all(units ? T(kLog2E) : T(1)), bend = V::all(Range<T>::kBend);
+    out.masked = false;
+    for (int at = lanes.begin; at < lanes.end; at += L) {
+        V::store(out.looked + at, V::zero());
+        V::store(out.most + at, V::all(-static_cast<T>(__builtin_inf())));
+    }
+    const auto add = [&](const Reg* square, int64_t j, int count, int at) CLEARHEAD_INLINED {
+        T* to = s + j * kRowsPerBlock + at;
+        auto largest = V::zero();  // of all but NaN, which is added like any number
+#pragma GCC unroll 16
+        for (int i = 0; i < L; ++i)
+            if (i < count) largest = V::max(V::abs(square[i]), largest);
+        if (V::any(V::less(bend, largest))) {
+            T rows[L * L];
+#pragma GCC unroll 16
             for (int i = 0; i < L; ++i)
-                tile[j * kRowsPerBlock + group + i] = read_one<T>(from[i], a.kind, j * a.column);
-    }
+                if (i < count) V::store(rows + i * L, square[i]);
+            add_far<units>(rows, count, to, out, at);
+            return;
+        }
+        auto most = V::load(out.most + at);
+#pragma GCC unroll 16
+        for (int i = 0; i < L; ++i) {
+            if (i >= count) continue;
+            const Reg y = V::fma(square[i], unit, V::load(to + i * kRowsPerBlock));
+            V::store(to + i * kRowsPerBlock, y);
+            most = V::max(y, most);
+        }
+        V::store(out.most + at, most);
+        V::store(out.looked + at, V::all(1));
+    };
+    each_square(r, b, lanes, begin, keys, add);
 }
 
-// Whether the tile of the bias masks anything.
-template <class T>
-bool bias_masks(Lanes lanes, int64_t keys, const T* tile) {
-    using V = Vec<T>;
-    const auto none = V::all(-static_cast<T>(__builtin_inf()));
-    for (int64_t j = 0; j < keys; ++j) {
-        auto masked = V::equal(V::load(tile + j * kRowsPerBlock + lanes.begin), none);
-        for (int at = lanes.begin + V::kLanes; at < lanes.end; at += V::kLanes)
-            masked = V::either(masked, V::equal(V::load(tile + j * kRowsPerBlock + at), none));
-        if (V::any(masked)) return true;
-    }
-    return false;
-}
-
+// `added` is filled where there is a bias; its largest scores stand where nothing comes after it.
 template <class T>
 void edit_scores(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
-                 int64_t keys, const T* bias, T* s) {
+                 int64_t keys, T* s, Added<T>& added) {
     using V = Vec<T>;
     constexpr int L = V::kLanes;
+    const auto each = [&](auto edit) CLEARHEAD_INLINED {
+        for (int64_t j = 0; j < keys; ++j)
+            for (int at = lanes.begin; at < lanes.end; at += L) {
+                T* to = s + j * kRowsPerBlock + at;
+                V::store(to, edit(V::load(to), j, at));
+            }
+    };
     if (r.softcap != 0) {
         const T size = fit<T>(r.softcap < Range<T>::kLeastCap ? Range<T>::kLeastCap : r.softcap);
         const auto cap = V::all(size), inverse = V::all(1 / size);
         if (size > Range<T>::kWideCap) {  // s / cap may fall below the normal range
-            for (int64_t j = 0; j < keys; ++j)
-                for (int at = lanes.begin; at < lanes.end; at += L) {
-                    T* to = s + j * kRowsPerBlock + at;
-                    const auto score = V::load(to), x = V::div(score, cap);
-                    const auto x_size = V::max(x, V::sub(V::zero(), x));
-                    const auto straight = V::less(x_size, V::all(Range<T>::kStraight));
-                    V::store(to, V::select(straight, score, V::mul(cap, tanh<T>(x))));
-                }
+            each([&](auto score, int64_t, int) CLEARHEAD_INLINED {
+                const auto x = V::div(score, cap);
+                const auto straight = V::less(V::abs(x), V::all(Range<T>::kStraight));
+                const auto y = V::select(straight, score, V::mul(cap, tanh<T>(x)));
+                return r.slopes ? y : log2_units<T>(y);
+            });
         } else {
-            for (int64_t j = 0; j < keys; ++j)
-                for (int at = lanes.begin; at < lanes.end; at += L) {
-                    T* to = s + j * kRowsPerBlock + at;
-                    V::store(to, V::mul(cap, tanh<T>(V::mul(V::load(to), inverse))));
-                }
+            const auto out = r.slopes ? cap : V::all(size * T(kLog2E));
+            each([&](auto score, int64_t, int)
+                     CLEARHEAD_INLINED { return V::mul(out, tanh<T>(V::mul(score, inverse))); });
         }
     }
-    if (bias && r.slopes) {
-        for (int64_t j = 0; j < keys; ++j)
-            for (int at = lanes.begin; at < lanes.end; at += L) {
-                T* to = s + j * kRowsPerBlock + at;
-                V::store(to, V::add(V::load(to), V::load(bias + j * kRowsPerBlock + at)));
-            }
-    }
-    if (r.slopes) {
-        T factor[kRowsPerBlock], place_of[kRowsPerBlock], back[kRowsPerBlock];
-        for (int lane = lanes.begin; lane < lanes.end; ++lane) {
-            const Slant mine = slant_of(r, b, sample, lane < b.count ? lane : b.count - 1);
-            factor[lane] = fit<T>(mine.factor);
-            place_of[lane] = static_cast<T>(mine.at - begin);
-            back[lane] = static_cast<T>(mine.back);
-        }
-        for (int64_t j = 0; j < keys; ++j)
-            for (int at = lanes.begin; at < lanes.end; at += L) {
-                T* to = s + j * kRowsPerBlock + at;
-                const auto gap = V::sub(V::load(place_of + at), V::all(static_cast<T>(j)));
-                const auto size = V::sub(V::max(gap, V::sub(V::zero(), gap)), V::load(back + at));
-                V::store(to, V::fma(V::load(factor + at), size, V::load(to)));
-            }
-    }
-    if (bias && !r.slopes) {  // the usual request, in one sweep
-        for (int64_t j = 0; j < keys; ++j)
-            for (int at = lanes.begin; at < lanes.end; at += L) {
-                T* to = s + j * kRowsPerBlock + at;
-                const auto sum = V::add(V::load(to), V::load(bias + j * kRowsPerBlock + at));
-                V::store(to, log2_units<T>(sum));
-            }
+    if (!r.slopes) {
+        if (r.bias.data) add_bias<true>(r, b, lanes, begin, keys, s, added);
         return;
     }
-    for (int64_t j = 0; j < keys; ++j)
-        for (int at = lanes.begin; at < lanes.end; at += L) {
-            T* to = s + j * kRowsPerBlock + at;
-            V::store(to, log2_units<T>(V::load(to)));
-        }
+    if (r.bias.data) add_bias<false>(r, b, lanes, begin, keys, s, added);
+    T factor[kRowsPerBlock], place_of[kRowsPerBlock], back[kRowsPerBlock];
+    for (int lane = lanes.begin; lane < lanes.end; ++lane) {
+        const Slant mine = slant_of(r, b, sample, lane < b.count ? lane : b.count - 1);
+        factor[lane] = fit<T>(mine.factor);
+        place_of[lane] = static_cast<T>(mine.at - begin);
+        back[lane] = static_cast<T>(mine.back);
+    }
+    each([&](auto score, int64_t j, int at) CLEARHEAD_INLINED {
+        const auto gap = V::sub(V::load(place_of + at), V::all(static_cast<T>(j)));
+        const auto size = V::sub(V::abs(gap), V::load(back + at));
+        return log2_units<T>(V::fma(V::load(factor + at), size, score));
+    });
 }
 
 }  // namespace

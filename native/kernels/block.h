@@ -31,6 +31,7 @@ template <class T>
 struct Block {
     int count, columns;                // queries, and registers that hold them
     const char* query[kRowsPerBlock];  // where each row of queries begins
+    const char* bias[kRowsPerBlock];   // and the bias of each, if there is one, at key 0
     int64_t head[kRowsPerBlock], position[kRowsPerBlock];
     int64_t low[kRowsPerBlock], high[kRowsPerBlock];  // the band of keys of each query
     int64_t low_min, high_max;                        // of all queries that see something
@@ -165,7 +166,9 @@ void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin,
     const int64_t step = r.query.row * size_of(r.query.kind);
     int64_t head = list ? task.first_head : task.first_head + begin / task.queries;
     int64_t i = list ? 0 : task.first_query + begin % task.queries;
-    const char* base = place(r, r.query, sample, head);
+    const char *base = place(r, r.query, sample, head), *bias = nullptr;
+    if (r.bias.data) bias = place(r, r.bias, sample, head);
+    const int64_t bias_step = r.bias.row * size_of(r.bias.kind);
     Reach reach{};  // of the register at hand
     for (int lane = 0; lane < b.count; ++lane, ++i) {
         if (lane % L == 0) reach = {kFar, -kFar, kFar, -kFar};
@@ -174,10 +177,12 @@ void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin,
         } else if (i == task.first_query + task.queries) {
             i = task.first_query;
             base = place(r, r.query, sample, ++head);
+            if (bias) bias = place(r, r.bias, sample, head);
         }
         b.head[lane] = head;
         b.position[lane] = i;
         b.query[lane] = base + i * step;
+        b.bias[lane] = bias + i * bias_step;
         int64_t low = 0, high = keys - 1;
         if (r.mask.low) {
             low = larger(low, i + r.mask.low[sample]);
@@ -201,6 +206,7 @@ void choose_rows(Block<T>& b, const Request& r, const Task& task, int64_t begin,
     for (int lane = b.count; lane < b.columns * L; ++lane) {
         b.low[lane] = -kFar;  // beyond the last query: never masked, never read
         b.high[lane] = kFar;
+        b.bias[lane] = b.bias[b.count - 1];
     }
     for (int c = 0; c < b.columns; ++c) {
         b.low_min = smaller(b.low_min, b.reach[c].low_min);

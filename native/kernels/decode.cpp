@@ -71,7 +71,7 @@ void see_tile(Thin<P>& w, const Request& r, int64_t sample, const Source<P>& val
     int64_t stride = 0;
     const auto* part = selected ? woven.tile(tile.begin, tile.begin + tile.keys, &stride) : nullptr;
     if (selected && !tile.bytes)
-        read_visible<T>(r, b, tile.lanes, sample, tile.begin, tile.keys, nullptr, tile.visible);
+        read_visible<T>(r, b, tile.lanes, sample, tile.begin, tile.keys, tile.masked, tile.visible);
     for (int at = tile.lanes.begin; at < tile.lanes.end; at += Vec<T>::kLanes) {
         T* s = packed_of(w.packed, at);
         T* o = b.o + at * width;

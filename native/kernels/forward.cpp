@@ -32,7 +32,7 @@ struct Work {
             lay_out_queries(blocks[i], arena, r, kRowsPerBlock);
             lay_out_sums(blocks[i], arena, r, kRowsPerBlock, entries);
         }
-        lay_out(tile, arena, r);
+        lay_out(tile, arena);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));
         values = arena.take<T>(Values<P>::scratch(r));
         line = arena.take<T>(larger(L * round_up(r.d_k, P::kStep), round_up(r.d_v, L)));
@@ -50,7 +50,7 @@ void see_tile(Work<P>& w, Block<T>& b, const Request& r, int64_t sample, Values<
     softmax_tile<P, entropy>(b, lanes, tile.largest, tile.panels, tile.begin, tile.keys, tile.s);
     const bool selected = tile.seen == Seen::kSome && !values.finite(v, stride, tile.keys);
     if (selected && !tile.bytes)
-        read_visible<T>(r, b, lanes, sample, tile.begin, tile.keys, nullptr, tile.visible);
+        read_visible<T>(r, b, lanes, sample, tile.begin, tile.keys, tile.masked, tile.visible);
     for (Lanes run = next_run(b, lanes); run.begin < run.end; run = next_run(b, lanes)) {
         const int at = run.begin, rows = queries_in(b, run);
         const bool fresh = is_fresh(b, at);
@@ -88,9 +88,10 @@ void run_task(const Request& r, const Task& task, const Normalisers& n, void* sc
         const auto keys = keys_of<P>(r, sample, head, w.keys);
         Values<P> values(r, sample, head, w.values);
         first = first / P::kWhole * P::kWhole;
-        for (int64_t at = first / kKeysPerTile * kKeysPerTile; at <= last; at += kKeysPerTile) {
+        const int64_t whole = keys_per_tile(r);
+        for (int64_t at = first / whole * whole; at <= last; at += whole) {
             const int64_t begin = larger(at, first);
-            const int64_t end = smaller(at + kKeysPerTile, last + 1);
+            const int64_t end = smaller(at + whole, last + 1);
             int64_t k_stride = 0, v_stride = 0;
             const typename P::Entry *k = nullptr, *v = nullptr;
             for (Block<T>* b = w.blocks; b < w.blocks + blocks; ++b) {

@@ -10,7 +10,7 @@
 // A full tile never reads a mask.
 #pragma once
 
-#include "kernels/block.h"
+#include "kernels/bias_rows.h"
 
 namespace clearhead::CLEARHEAD_ISA {
 namespace {
@@ -126,11 +126,10 @@ void and_allowed(const Request& r, const Block<T>& b, Lanes lanes, int64_t sampl
             visible[j * kRowsPerBlock + lane] &= from[lane][j * a.column];
 }
 
-// Fills `visible` of `lanes` for keys [begin, begin + keys); `bias` is the tile of the bias, or
-// nullptr.
+// Fills `visible` of `lanes` for keys [begin, begin + keys); with `bias` it is asked, too.
 template <class T>
 Seen read_visible(const Request& r, const Block<T>& b, Lanes lanes, int64_t sample, int64_t begin,
-                  int64_t keys, const T* bias, uint8_t* visible) {
+                  int64_t keys, bool bias, uint8_t* visible) {
     T low[kRowsPerBlock], high[kRowsPerBlock];
     band_from(b, lanes, begin, low, high);
     for (int64_t j = 0; j < keys; ++j) {
@@ -153,11 +152,16 @@ Seen read_visible(const Request& r, const Block<T>& b, Lanes lanes, int64_t samp
     }
     if (r.mask.allowed.data) and_allowed(r, b, lanes, sample, begin, keys, visible);
     if (bias) {
-        constexpr T minus_infinity = -static_cast<T>(__builtin_inf());
-        for (int64_t j = 0; j < keys; ++j)
-            for (int lane = lanes.begin; lane < lanes.end; ++lane)
-                visible[j * kRowsPerBlock + lane] &=
-                    bias[j * kRowsPerBlock + lane] != minus_infinity;
+        using V = Vec<T>;
+        const auto none = V::all(-static_cast<T>(__builtin_inf()));
+        each_square(r, b, lanes, begin, keys,
+                    [&](const auto* square, int64_t j, int count, int at) CLEARHEAD_INLINED {
+                        for (int i = 0; i < count; ++i) {
+                            uint8_t hidden[V::kLanes], *to = visible + (j + i) * kRowsPerBlock + at;
+                            V::store_mask(hidden, V::equal(square[i], none));
+                            for (int lane = 0; lane < V::kLanes; ++lane) to[lane] &= !hidden[lane];
+                        }
+                    });
     }
     const int queries = queries_in(b, lanes);
     int64_t seen = 0;
@@ -165,6 +169,16 @@ Seen read_visible(const Request& r, const Block<T>& b, Lanes lanes, int64_t samp
         for (int lane = lanes.begin; lane < lanes.begin + queries; ++lane)
             seen += visible[j * kRowsPerBlock + lane];
     return seen == 0 ? Seen::kNone : seen == keys * queries ? Seen::kAll : Seen::kSome;
+}
+
+// The lanes with a number above 0 in `looked` are live.
+template <class T>
+CLEARHEAD_INLINE void mark_live(const Block<T>& b, Lanes lanes, const T* looked) {
+    using V = Vec<T>;
+    for (int at = lanes.begin; at < lanes.end; at += V::kLanes) {
+        const auto live = V::less(V::zero(), V::load(looked + at));
+        V::store_mask(b.live + at, V::either(V::load_mask(b.live + at), live));
+    }
 }
 
 // The scores of keys that a query may not look at become -inf; `live` learns who looked.

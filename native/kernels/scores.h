@@ -78,7 +78,7 @@ void score_panel(const typename P::Entry* k, int64_t stride, const T* q, int64_t
 
 template <class P, int C, class T = typename P::Sum>
 void score_columns(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps,
-                   int64_t keys, T factor, T* s, T* largest) {
+                   int64_t keys, T factor, T* s, T* largest, const RowsAhead& ahead) {
     for (int64_t j = 0; j < keys;) {
         const int rows = panel_rows(keys - j);
         const typename P::Entry* from = k + j * stride;
@@ -103,6 +103,7 @@ void score_columns(const typename P::Entry* k, int64_t stride, const T* q, int64
                 score_panel<P, 1, C>(from, stride, q, steps, factor, to, largest);
                 break;
         }
+        ahead.fetch(j, rows);
         j += rows;
         largest += kRowsPerBlock;
     }
@@ -117,25 +118,27 @@ CLEARHEAD_INLINE int keys_at_once(int64_t left) {
 // `columns`: registers of queries in use, 64 / kLanes at most.
 template <InRegisters P, class T = typename P::Sum>
 void score_tile(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps, int64_t keys,
-                int columns, T factor, T* s, T* largest) {
+                int columns, T factor, T* s, T* largest, RowsAhead ahead) {
     using V = Vec<T>;
     constexpr int L = V::kLanes, C = V::kScoreColumns;
-    for (int c = 0; c < columns;) {
+    for (int c = 0; c < columns; ahead.rows = 0) {
         const int left = columns - c;
         const int at = c * L;
         if (left >= C) {
-            score_columns<P, C>(k, stride, q + at, steps, keys, factor, s + at, largest + at);
+            score_columns<P, C>(k, stride, q + at, steps, keys, factor, s + at, largest + at,
+                                ahead);
             c += C;
         } else if (C > 3 && left == 3) {
             score_columns<P, (C > 3 ? 3 : 1)>(k, stride, q + at, steps, keys, factor, s + at,
-                                              largest + at);
+                                              largest + at, ahead);
             c += 3;
         } else if (C > 2 && left == 2) {
             score_columns<P, (C > 2 ? 2 : 1)>(k, stride, q + at, steps, keys, factor, s + at,
-                                              largest + at);
+                                              largest + at, ahead);
             c += 2;
         } else {
-            score_columns<P, 1>(k, stride, q + at, steps, keys, factor, s + at, largest + at);
+            score_columns<P, 1>(k, stride, q + at, steps, keys, factor, s + at, largest + at,
+                                ahead);
             c += 1;
         }
     }

@@ -26,7 +26,7 @@ struct Sweep {
         lay_out_queries(block, arena, r, kRowsPerBlock);
         block.m = arena.take<T>(kRowsPerBlock);
         block.live = arena.take<uint8_t>(kRowsPerBlock);
-        lay_out(tile, arena, r);
+        lay_out(tile, arena);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, Vec<T>::kLanes));
         line = arena.take<T>(Vec<T>::kLanes * round_up(r.d_k, P::kStep));
         inverse = arena.take<T>(kRowsPerBlock);

@@ -24,7 +24,7 @@ struct Thin {
         } else {
             lay_out_sums(block, arena, r, kThinRows, entries_kept(r, kThinRows));
         }
-        lay_out(tile, arena, r);
+        lay_out(tile, arena);
         packed = arena.take<T>(packed_size<T>());
         most = arena.take<T>(kRowsPerBlock);
         keys = arena.take<T>(kKeysPerTile * round_up(r.d_k, L));

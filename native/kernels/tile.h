@@ -18,18 +18,27 @@ struct Tile {
     Lanes lanes;          // the queries that have to do with it; nothing else of it is written
     Seen seen;
     bool bytes;          // whether `visible` holds the mask
+    bool masked;         // whether the bias masks some of it
     bool spread = true;  // whether s holds the scores: thin blocks keep what nobody edits elsewhere
     int panels;
-    T *s, *largest, *bias;  // scratch: [keys][64], [panels][64], [keys][64]
-    uint8_t* visible;       // scratch: [keys][64]
+    T *s, *largest;    // scratch: [keys][64], [panels][64]
+    uint8_t* visible;  // scratch: [keys][64]
 };
 
 template <class T>
-void lay_out(Tile<T>& tile, Arena& arena, const Request& r) {
+void lay_out(Tile<T>& tile, Arena& arena) {
     tile.s = arena.take<T>(kKeysPerTile * kRowsPerBlock);
     tile.largest = arena.take<T>(kMaxPanels * kRowsPerBlock);
-    tile.bias = r.bias.data ? arena.take<T>(kKeysPerTile * kRowsPerBlock) : nullptr;
     tile.visible = arena.take<uint8_t>(kKeysPerTile * kRowsPerBlock);
+}
+
+// The bias of the tile from key `begin` on, where its rows lie in a piece.
+template <class T>
+CLEARHEAD_INLINE RowsAhead bias_ahead(const Request& r, const Block<T>& b, int64_t begin) {
+    const int64_t keys = smaller(keys_per_tile(r), b.high_max + 1 - begin);
+    const int64_t step = r.bias.column * size_of(r.bias.kind);
+    if (!r.bias.data || keys <= 0 || step < 0 || step > 64) return {nullptr, 0, 0, 0};
+    return {b.bias, b.count, begin * step, keys * step};
 }
 
 // The scores of the tile by the transposed queries, or row by row. Of a tile that is partly hidden
@@ -39,18 +48,20 @@ void score_block(Tile<T>& tile, const Block<T>& b, const Request& r, const typen
                  int64_t stride) {
     if (!b.thin) {
         const int64_t steps = (r.d_k + P::kStep - 1) / P::kStep;
-        const auto score = [&](int64_t j, int64_t keys, Lanes lanes, T* largest) {
+        const RowsAhead ahead = bias_ahead(r, b, tile.begin + tile.keys);
+        const auto score = [&](int64_t j, int64_t keys, Lanes lanes, T* largest, RowsAhead with) {
             const int at = lanes.begin;
             score_tile<P>(k + j * stride, stride, b.q + at, steps, keys,
                           (lanes.end - at) / Vec<T>::kLanes, query_factor<T>(r),
-                          tile.s + j * kRowsPerBlock + at, largest + at);
+                          tile.s + j * kRowsPerBlock + at, largest + at, with);
         };
-        if (tile.seen == Seen::kAll) return score(0, tile.keys, tile.lanes, tile.largest);
+        if (tile.seen == Seen::kAll) return score(0, tile.keys, tile.lanes, tile.largest, ahead);
         T* largest = tile.largest;
         for (int64_t j = 0; j < tile.keys; largest += kRowsPerBlock) {
             const int keys = keys_at_once<P>(tile.keys - j);
             const int64_t from = tile.begin + j;
-            score(j, keys, lanes_reaching(b, from, from + keys), largest);
+            score(j, keys, lanes_reaching(b, from, from + keys), largest, {nullptr, 0, 0, 0});
+            ahead.fetch(j, keys);
             j += keys;
         }
     } else if constexpr (InRegisters<P>) {
@@ -90,29 +101,45 @@ bool fill(Tile<T>& tile, Block<T>& b, const Request& r, int64_t sample, int64_t 
     tile.keys = to - from;
     const Seen allowed = class_of_allowed(r, b, lanes, sample, from, to);
     if (allowed == Seen::kNone) return false;
-    const T* bias = nullptr;
-    if (r.bias.data) {
-        read_bias(r, b, lanes, sample, from, tile.keys, tile.bias);
-        bias = tile.bias;
-    }
-    tile.bytes = allowed == Seen::kSome || (r.mask.key_segments && !r.mask.segments_whole) ||
-                 (bias && bias_masks(lanes, tile.keys, bias));
+    tile.bytes = allowed == Seen::kSome || (r.mask.key_segments && !r.mask.segments_whole);
+    tile.masked = false;
     tile.seen = band_is_full(b, lanes, from, to) ? Seen::kAll : Seen::kSome;
     if (tile.bytes) {
-        tile.seen = read_visible(r, b, lanes, sample, from, tile.keys, bias, tile.visible);
+        tile.seen = read_visible(r, b, lanes, sample, from, tile.keys, false, tile.visible);
         if (tile.seen == Seen::kNone) return false;
     }
+    if (r.bias.data && bias_hides_all(r.bias, b, lanes, from, tile.keys)) return false;
     score();
     tile.panels = panels_of(tile.keys);
-    if (edits_scores(r)) edit_scores(r, b, lanes, sample, from, tile.keys, bias, tile.s);
-    if (tile.seen == Seen::kAll) {
+    // With a bias alone the largest scores are known at once; the lists ask for those of panels.
+    bool known = !b.thin && !edits_scores(r) && tile.seen == Seen::kAll;
+    Added<T> added;
+    if (edits_scores(r)) edit_scores(r, b, lanes, sample, from, tile.keys, tile.s, added);
+    if (r.bias.data) {
+        tile.masked = added.masked;
+        if (!b.thin && !r.slopes && !r.observe.top && tile.seen == Seen::kAll) {
+            std::memcpy(tile.largest, added.most, sizeof added.most);
+            tile.panels = 1;
+            known = true;
+        }
+    }
+    if (tile.masked && (tile.seen == Seen::kSome || r.slopes)) {
+        tile.bytes = true;
+        tile.seen = read_visible(r, b, lanes, sample, from, tile.keys, true, tile.visible);
+        if (tile.seen == Seen::kNone) return false;
+    }
+    if (tile.masked && tile.seen == Seen::kAll) {  // the bias masks alone, and has done so
+        tile.seen = Seen::kSome;
+        tile.bytes = false;
+        mark_live(b, lanes, added.looked);
+    } else if (tile.seen == Seen::kAll) {
         std::memset(b.live + lanes.begin, 1, static_cast<size_t>(lanes.end - lanes.begin));
     } else if (tile.bytes) {
         mask_tile(b, lanes, tile.visible, tile.keys, tile.s);
     } else {
         mask_band(b, lanes, from, tile.keys, tile.s);
     }
-    if (tile.spread && (b.thin || edits_scores(r) || tile.seen != Seen::kAll))
+    if (tile.spread && !known)
         panel_maxima(tile.s + lanes.begin, tile.keys, (lanes.end - lanes.begin) / Vec<T>::kLanes,
                      tile.largest + lanes.begin);
     return true;

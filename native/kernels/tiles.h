@@ -97,14 +97,16 @@ CLEARHEAD_INLINE int keys_at_once(int64_t left) {
 // Reads keys up to the next 16, and writes as many rows of s: they are there (TileRows).
 template <ByTiles P, class T = typename P::Sum>
 void score_tile(const typename P::Entry* k, int64_t stride, const T* q, int64_t steps, int64_t keys,
-                int columns, T factor, T* s, T* largest) {
+                int columns, T factor, T* s, T* largest, RowsAhead ahead) {
     const int64_t chunks = (steps + kTileRows - 1) / kTileRows;
-    for (int64_t j = 0; j < keys; j += 2 * kTileRows)
+    for (int64_t j = 0; j < keys; j += 2 * kTileRows) {
         for (int c = 0; c < columns; c += 2) {
             const int64_t lane = c * Vec<T>::kLanes;
             multiply_some(keys - j > kTileRows, columns - c > 1, k + j * stride, stride * 2,
                           q + lane, chunks, s + j * kRowsPerBlock + lane, kRowBytes);
         }
+        ahead.fetch(j, 2 * kTileRows);
+    }
     scale_panels(s, keys, columns, factor, largest);
 }
 

@@ -23,11 +23,7 @@ CLEARHEAD_INLINE void each_visible(Tile<T>& tile, const Block<T>& b, const Reque
                                    int64_t sample, Body body) {
     for (int64_t begin = b.low_min; begin <= b.high_max; begin += kKeysPerTile) {
         const int64_t keys = smaller(kKeysPerTile, b.high_max + 1 - begin);
-        const T* bias = nullptr;
-        if (r.bias.data) {
-            read_bias(r, b, all_lanes(b), sample, begin, keys, tile.bias);
-            bias = tile.bias;
-        }
+        const bool bias = r.bias.data != nullptr;
         if (read_visible(r, b, all_lanes(b), sample, begin, keys, bias, tile.visible) ==
             Seen::kNone)
             continue;

@@ -5,10 +5,11 @@
 //   load store all zero       memory to register and back (any alignment); one number to all lanes
 //   add sub mul div fma       fma(a, b, c) = a * b + c, one rounding where the machine has it
 //   max(a, b) min(a, b)       b where either is NaN
+//   abs(x)                    without its sign
 //   at_least(x, least)        max that keeps a NaN of x
 //   less equal                comparisons give a Mask; false beside NaN
 //   select(m, a, b)           a where m, else b; moves bits, so it may carry integers too
-//   both either any           on masks; load_mask and store_mask: one byte per lane, 0 or 1
+//   both either any every     on masks; load_mask and store_mask: one byte per lane, 0 or 1
 //   round                     to the nearest whole number
 //   scale2(p, n)              p * 2^n for a whole n; 0 where that falls below the normal range
 //   split(x, &e)              x = m * 2^e with m in [1, 2), for positive normal x

@@ -31,6 +31,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm256_max_ps(a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm256_min_ps(a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return _mm256_andnot_ps(all(-0.0f), x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
@@ -38,6 +39,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return _mm256_or_ps(a, b); }
     static CLEARHEAD_INLINE bool any(Mask m) { return _mm256_movemask_ps(m) != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return _mm256_movemask_ps(m) == 0xff; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
         const __m256i wide = _mm256_cvtepu8_epi32(bytes);
@@ -148,6 +150,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_pd(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm256_max_pd(a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm256_min_pd(a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return _mm256_andnot_pd(all(-0.0), x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
@@ -155,6 +158,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return _mm256_or_pd(a, b); }
     static CLEARHEAD_INLINE bool any(Mask m) { return _mm256_movemask_pd(m) != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return _mm256_movemask_pd(m) == 0xf; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         int32_t four;
         std::memcpy(&four, p, sizeof four);

@@ -31,6 +31,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_ps(a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm512_min_ps(a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return _mm512_abs_ps(x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {
@@ -42,6 +43,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return a & b; }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return a | b; }
     static CLEARHEAD_INLINE bool any(Mask m) { return m != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return m == 0xffff; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         return _mm_test_epi8_mask(bytes, bytes);
@@ -212,6 +214,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_pd(a, b, c); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return _mm512_max_pd(a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return _mm512_min_pd(a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return _mm512_abs_pd(x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return max(all(least), x); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) {
@@ -223,6 +226,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return a & b; }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return a | b; }
     static CLEARHEAD_INLINE bool any(Mask m) { return m != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return m == 0xff; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
         return static_cast<Mask>(_mm_test_epi8_mask(bytes, bytes));

@@ -74,6 +74,7 @@ struct Vec {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return a * b + c; }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return a > b ? a : b; }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return a < b ? a : b; }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return x < 0 ? -x : x; }
     static CLEARHEAD_INLINE Reg at_least(Reg x, T least) { return x < least ? least : x; }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return a < b; }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return a == b; }
@@ -81,6 +82,7 @@ struct Vec {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return a && b; }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return a || b; }
     static CLEARHEAD_INLINE bool any(Mask m) { return m; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return m; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) { return *p != 0; }
     static CLEARHEAD_INLINE void store_mask(uint8_t* p, Mask m) { *p = m; }
     static CLEARHEAD_INLINE T sum(Reg a) { return a; }

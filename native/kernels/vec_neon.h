@@ -33,6 +33,7 @@ struct Vec<float> {
     // vmaxq keeps a NaN of either side: right for at_least, and not what max says.
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return select(less(b, a), a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return select(less(a, b), a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return vabsq_f32(x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, float least) { return vmaxq_f32(x, all(least)); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return vcltq_f32(a, b); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return vceqq_f32(a, b); }
@@ -40,6 +41,7 @@ struct Vec<float> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return vandq_u32(a, b); }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return vorrq_u32(a, b); }
     static CLEARHEAD_INLINE bool any(Mask m) { return vmaxvq_u32(m) != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return vminvq_u32(m) != 0; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         uint32_t four;
         std::memcpy(&four, p, sizeof four);
@@ -126,6 +128,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Reg fma(Reg a, Reg b, Reg c) { return vfmaq_f64(c, a, b); }
     static CLEARHEAD_INLINE Reg max(Reg a, Reg b) { return select(less(b, a), a, b); }
     static CLEARHEAD_INLINE Reg min(Reg a, Reg b) { return select(less(a, b), a, b); }
+    static CLEARHEAD_INLINE Reg abs(Reg x) { return vabsq_f64(x); }
     static CLEARHEAD_INLINE Reg at_least(Reg x, double least) { return vmaxq_f64(x, all(least)); }
     static CLEARHEAD_INLINE Mask less(Reg a, Reg b) { return vcltq_f64(a, b); }
     static CLEARHEAD_INLINE Mask equal(Reg a, Reg b) { return vceqq_f64(a, b); }
@@ -133,6 +136,7 @@ struct Vec<double> {
     static CLEARHEAD_INLINE Mask both(Mask a, Mask b) { return vandq_u64(a, b); }
     static CLEARHEAD_INLINE Mask either(Mask a, Mask b) { return vorrq_u64(a, b); }
     static CLEARHEAD_INLINE bool any(Mask m) { return vmaxvq_u32(vreinterpretq_u32_u64(m)) != 0; }
+    static CLEARHEAD_INLINE bool every(Mask m) { return vminvq_u32(vreinterpretq_u32_u64(m)) != 0; }
     static CLEARHEAD_INLINE Mask load_mask(const uint8_t* p) {
         const uint64x2_t wide = vcombine_u64(vcreate_u64(p[0]), vcreate_u64(p[1]));
         return vtstq_u64(wide, wide);

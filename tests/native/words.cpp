@@ -49,13 +49,15 @@ struct Words {
     }
     template <class Right>
     void each_bit(const char* word, typename V::Mask m, Right right) {
-        bool any = false;
+        bool any = false, every = true;
         V::store_mask(found, m);
         for (int i = 0; i < L; ++i) {
             hold(found[i] == (right(i) ? 1 : 0), word, i);
             any = any || found[i];
+            every = every && found[i];
         }
         hold(V::any(m) == any, "any", 0);
+        hold(V::every(m) == every, "every", 0);
     }
 
     void arithmetic() {
@@ -75,6 +77,7 @@ struct Words {
         }
         each("max", V::max(x, y), [&](int i) { return a[i] > b[i] ? a[i] : b[i]; });
         each("min", V::min(x, y), [&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
+        each("abs", V::abs(x), [&](int i) { return a[i] < 0 ? -a[i] : a[i]; });
         const T least = b[0] == b[0] ? b[0] : 1;
         each("at_least", V::at_least(x, least), [&](int i) { return a[i] < least ? least : a[i]; });
         each("round", V::round(x), [&](int i) { return __builtin_nearbyint(a[i]); });
