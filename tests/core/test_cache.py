@@ -168,3 +168,25 @@ def test_caches_of_one_length_share_their_mask():
     caches[0].append(ones, ones, lengths=1)
     assert caches[0].mask() != before
     assert caches[1].mask() == before
+
+
+@pytest.mark.parametrize("spoil", [lambda x: x.to("meta"), lambda x: x.to_sparse()])
+@pytest.mark.parametrize("spoilt", [0, 1])
+def test_tensors_without_numbers_to_copy_are_refused_and_nothing_is_written(spoil, spoilt):
+    cache = ch.KVCache(1, 1, 4, 2, 2, torch.float32)
+    given = [torch.ones(1, 1, 1, 2), torch.ones(1, 1, 1, 2)]
+    given[spoilt] = spoil(given[spoilt])
+    with pytest.raises(KindError, match="wanted a dense one"):
+        cache.append(*given)
+    assert cache.lengths.tolist() == [0]
+    assert not cache.keys.any()
+    assert not cache.values.any()
+
+
+def test_masked_arrays_are_refused_whatever_was_appended_before():
+    cache = ch.KVCache(1, 1, 4, 2, 2, np.float32)
+    x = np.ones((1, 1, 1, 2), np.float32)
+    cache.append(x, x)
+    with pytest.raises(KindError, match="MaskedArray"):
+        cache.append(x, np.ma.masked_array(x))
+    assert cache.lengths.tolist() == [1]

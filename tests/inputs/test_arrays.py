@@ -123,3 +123,12 @@ def test_tensors_of_two_devices_are_refused_naming_them():
     x = torch.zeros(1, 2, 3, 4)
     with pytest.raises(KindError, match="found devices cpu, meta, cpu; wanted one device"):
         arrays.same_kind(x, x.to("meta"), x)
+
+
+def test_what_is_an_array_does_not_depend_on_what_was_seen_before():
+    masked = np.ma.masked_array(np.zeros(1, np.float32))
+    for _ in range(2):
+        for other in (masked, np.float32(1)):
+            with pytest.raises(KindError, match="wanted a NumPy array or a torch tensor"):
+                arrays.kind(other)
+        arrays.kind(np.zeros(1, np.float32))

@@ -64,3 +64,16 @@ def test_conditions_compare_by_value_and_print_as_they_are_made():
     assert repr(Lengths(np.arange(99))) == "lengths(keys=<int64 array of shape (99,)>)"
     assert Lengths([1, 2]) == Lengths(torch.tensor([1, 2]))
     assert Segments([0]) != Segments([0], queries=[0])
+
+
+def test_what_a_condition_keeps_cannot_be_changed_behind_the_back_of_a_mask():
+    """Caches of one length share their mask, and a mask remembers what it meant."""
+    kept = [
+        Lengths([3, 4], [1, 2]).keys,
+        Lengths([3, 4], [1, 2]).queries,
+        Segments([0, 1]).keys,
+        Anchor([0, 1]).offset,
+    ]
+    for array in kept:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9

@@ -69,3 +69,8 @@ def test_whole_numbers_are_no_booleans_and_no_floats():
         whole_number(-1, "top", 0)
     with pytest.raises(ArgumentError, match=r"top: found \d+; wanted a whole number below 2\*\*31"):
         whole_number(2**40, "top", 0)
+
+
+def test_a_whole_number_beyond_all_floats_is_no_scale():
+    with pytest.raises(ArgumentError, match="found inf; wanted a finite number"):
+        checked_scale(10**400, 4)

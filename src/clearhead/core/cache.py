@@ -143,6 +143,9 @@ class KVCache:
                 f"{name}: found {library} {found}; wanted {own} {wanted}, the kind of the cache; "
                 f"make the cache with dtype={name}.dtype, or convert {name}"
             )
+        if is_torch(new) and (new.is_meta or new.layout is not storage.layout):
+            what = "no memory (device meta)" if new.is_meta else f"layout {new.layout}"
+            raise KindError(f"{name}: found a tensor of {what}; wanted a dense one with numbers")
         shape = tuple(new.shape)
         fixed = (self.batch, self.kv_heads, storage.shape[3])
         if len(shape) != 4 or (shape[0], shape[1], shape[3]) != fixed:

@@ -84,12 +84,11 @@ def kind(x: Array, name: str = "array") -> str:
     'float32'
     """
     dtype = getattr(x, "dtype", None)
-    try:
-        return _seen_kinds[dtype]
-    except (KeyError, TypeError):
-        pass
-    if not is_array(x):
+    if type(x) is not np.ndarray and not is_array(x):  # what has the dtype of one is none yet
         raise KindError(_no_array(x, name))
+    known = _seen_kinds.get(dtype)
+    if known is not None:
+        return known
     found = str(dtype).removeprefix("torch.")
     if found not in KINDS:
         raise KindError(

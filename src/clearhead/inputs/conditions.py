@@ -13,7 +13,7 @@ import numpy as np
 
 from clearhead.errors import ArgumentError, KindError, MaskError, ShapeError
 from clearhead.inputs.arrays import as_numpy
-from clearhead.inputs.integers import integers, least
+from clearhead.inputs.integers import fixed_integers, least
 from clearhead.inputs.shapes import show
 
 __all__ = [
@@ -48,7 +48,7 @@ class Anchor:
             )
         if self.offset is None:
             return
-        offset = integers(self.offset, "offset")
+        offset = fixed_integers(self.offset, "offset")
         if offset.size and (int(offset.max()) > _FARTHEST or int(offset.min()) < -_FARTHEST):
             raise ArgumentError(f"offset: found {self.offset!r}; wanted a position, within ±2**60")
         object.__setattr__(self, "offset", offset if offset.ndim else int(offset))
@@ -134,7 +134,7 @@ class Lengths:
             given = getattr(self, name)
             if given is None:
                 continue
-            found = integers(given, f"lengths({name})")
+            found = fixed_integers(given, f"lengths({name})")
             if least(found) < 0:
                 raise MaskError(f"lengths({name}): found {least(found)}; wanted 0 or more")
             object.__setattr__(self, name, found)
@@ -163,7 +163,7 @@ class Segments:
             given = getattr(self, name)
             if given is None and name == "queries":
                 continue
-            found = integers(given, f"segments({name})")
+            found = fixed_integers(given, f"segments({name})")
             if not found.ndim:
                 raise ShapeError(
                     f"segments({name}): found one number; wanted an id for each position, (M,) or "

@@ -12,7 +12,7 @@ from clearhead.errors import ArgumentError, KindError, ShapeError
 from clearhead.inputs.arrays import as_numpy
 from clearhead.inputs.shapes import show
 
-__all__ = ["integers", "least", "most", "per_sample"]
+__all__ = ["fixed_integers", "integers", "least", "most", "per_sample"]
 
 _INT64 = np.dtype(np.int64)
 _FEW = 32
@@ -35,6 +35,13 @@ def integers(given: Any, name: str) -> npt.NDArray[np.int64]:
     if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ArgumentError(f"{name}: found {int(array.max())}; wanted numbers that fit in 63 bits")
     return array.astype(np.int64)
+
+
+def fixed_integers(given: Any, name: str) -> npt.NDArray[np.int64]:
+    """The same, read-only: a mask is shared, and remembers what its numbers meant."""
+    array = integers(given, name)
+    array.setflags(write=False)
+    return array
 
 
 def least(numbers: npt.NDArray[np.int64]) -> int:

@@ -90,6 +90,8 @@ def _finite(value: Any, name: str) -> float:
         raise KindError(f"{name}: found {value!r}; wanted a number")
     try:
         number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     except (TypeError, ValueError, RuntimeError) as error:
         raise KindError(f"{name}: found {type(value).__name__}; wanted a plain number") from error
     if not math.isfinite(number):
