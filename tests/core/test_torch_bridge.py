@@ -128,3 +128,14 @@ def test_the_kind_stays(kind):
     assert out.dtype == kind
     out.sum().backward()
     assert x.grad.dtype == kind
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{}, {"mask": ch.causal()}, {"softcap": 3.0}])
+def test_a_trace_computes_what_was_traced(options):
+    """The native module leaves nothing in a trace but the making of its output."""
+    torch.manual_seed(0)
+    tensors, others = ([torch.randn(1, 2, 5, 4) for _ in range(3)] for _ in range(2))
+    ch.attention(*tensors)
+    traced = torch.jit.trace(lambda *x: ch.attention(*x, **options), tuple(tensors))
+    torch.testing.assert_close(traced(*others), ch.attention(*others, **options))

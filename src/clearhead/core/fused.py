@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from clearhead.core.handing import Seen, empty, handed, handed_mask, introduce
+from clearhead.core.handing import Seen, empty, handed, handed_mask, introduce, is_traced
 from clearhead.core.observation import Observation, Observe
 from clearhead.core.openmp import native
 from clearhead.errors import ArgumentError, KindError, MemoryLimitError, ShapeError
@@ -88,9 +88,9 @@ def attention(
     The pass over tiles of keys is that of Milakov and Gimelshein (2018) and of Dao et al. (2022),
     the formula that of Vaswani et al. (2017, section 3.2).
 
-    Tensors that need a gradient, or are on another device, run torch's own operations. With a bias,
-    softcap, sinks or ``observe`` these are the plain steps, in memory of N × M for each head; with
-    a mask, memory of N × M for each sample.
+    Tensors that need a gradient, are on another device, or are traced by ``torch.jit.trace``, run
+    torch's own operations. With a bias, softcap, sinks or ``observe`` these are the plain steps, in
+    memory of N × M for each head; with a mask, memory of N × M for each sample.
 
     >>> import numpy as np, clearhead as ch
     >>> v = np.array([0.0, 1.0, 2.0], np.float32).reshape(1, 3, 1)
@@ -98,7 +98,8 @@ def attention(
     >>> out.ravel().tolist(), seen.top_keys.ravel().tolist()
     ([0.0, 0.5, 1.0], [0, 0, 0])
     """
-    if bias is None and softcap is None and sinks is None:
+    plain = bias is None and softcap is None and sinks is None
+    if plain and (type(query) is np.ndarray or not is_traced()):
         # Looked at natively, in 1 us; None for all that is unusual or wrong, which goes on below.
         if observe is None:
             out = native.plain(query, key, value, scale, mask, handed_mask, None)

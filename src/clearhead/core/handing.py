@@ -17,8 +17,9 @@ from clearhead.inputs.arrays import KINDS, Array
 from clearhead.inputs.masks import Mask, resolve
 from clearhead.inputs.shapes import show
 
-__all__ = ["Seen", "empty", "handed", "handed_mask", "introduce"]
+__all__ = ["Seen", "empty", "handed", "handed_mask", "introduce", "is_traced"]
 
+_introduced: list[Any] = []  # torch, once a tensor came by
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _DTYPES = tuple(_BFLOAT16 if kind == "bfloat16" else np.dtype(kind) for kind in KINDS)
 
@@ -61,9 +62,15 @@ def introduce(torch: Any) -> None:
 
     It does so by a table of functions that torch has since 2.10; without it Python looks.
     """
+    _introduced.append(torch)
     capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if capsule is not None:
         native.use_torch(torch.Tensor, capsule)
+
+
+def is_traced() -> bool:
+    """Whether ``torch.jit.trace`` writes down what torch does: it would miss the native module."""
+    return bool(_introduced) and _introduced[0]._C._get_tracing_state() is not None
 
 
 native.use_numpy(np.ndarray, np.empty, _DTYPES)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from clearhead.core import selection, steps
+from clearhead.core.handing import is_traced
 from clearhead.core.observation import Observe
 from clearhead.inputs.arrays import in_library_of, is_torch, observed_kind
 from clearhead.inputs.call import Call
@@ -25,8 +26,8 @@ _SHORT = 128 * 128  # scores up to which torch's products are faster than its fu
 
 
 def needs_torch(call: Call, query: Any, key: Any, value: Any) -> bool:
-    """Whether a gradient is wanted, or the tensors are not in this machine's memory."""
-    if query.device.type != "cpu":
+    """Whether a gradient or a trace is wanted, or the tensors lie on another device."""
+    if query.device.type != "cpu" or is_traced():
         return True
     if not torch.is_grad_enabled():
         return False
