@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 
 import clearhead as ch
 from clearhead.core import steps, torch_bridge
@@ -139,3 +140,18 @@ def test_a_trace_computes_what_was_traced(options):
     ch.attention(*tensors)
     traced = torch.jit.trace(lambda *x: ch.attention(*x, **options), tuple(tensors))
     torch.testing.assert_close(traced(*others), ch.attention(*others, **options))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`")
+@pytest.mark.parametrize("length", [5, 150])
+@pytest.mark.parametrize("options", [{}, {"mask": ch.causal()}, {"softcap": 3.0}])
+def test_a_tangent_is_carried_forward(options, length):
+    """The slope along ``t`` is that of two calls a small step apart."""
+    torch.manual_seed(0)
+    q, k, v, t = (torch.randn(1, 2, length, 8, dtype=torch.float64) for _ in range(4))
+    with forward_ad.dual_level():
+        out = ch.attention(forward_ad.make_dual(q, t), k, v, **options)
+        tangent = forward_ad.unpack_dual(out).tangent
+    step = 1e-5
+    ahead, behind = (ch.attention(q + sign * step * t, k, v, **options) for sign in (1, -1))
+    torch.testing.assert_close(tangent, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-7)

@@ -88,9 +88,10 @@ def attention(
     The pass over tiles of keys is that of Milakov and Gimelshein (2018) and of Dao et al. (2022),
     the formula that of Vaswani et al. (2017, section 3.2).
 
-    Tensors that need a gradient, are on another device, or are traced by ``torch.jit.trace``, run
-    torch's own operations. With a bias, softcap, sinks or ``observe`` these are the plain steps, in
-    memory of N × M for each head; with a mask, memory of N × M for each sample.
+    Tensors that need a gradient, carry a tangent forward, are on another device, or are traced by
+    ``torch.jit.trace``, run torch's own operations. With a bias, softcap, sinks or ``observe``
+    these are the plain steps, in memory of N × M for each head; with a mask, memory of N × M for
+    each sample.
 
     >>> import numpy as np, clearhead as ch
     >>> v = np.array([0.0, 1.0, 2.0], np.float32).reshape(1, 3, 1)

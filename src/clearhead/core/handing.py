@@ -69,8 +69,16 @@ def introduce(torch: Any) -> None:
 
 
 def is_traced() -> bool:
-    """Whether ``torch.jit.trace`` writes down what torch does: it would miss the native module."""
-    return bool(_introduced) and _introduced[0]._C._get_tracing_state() is not None
+    """Whether torch follows what it does itself, and would miss the native module.
+
+    ``torch.jit.trace`` writes it down; forward-mode differentiation carries tangents along.
+    """
+    if not _introduced:
+        return False
+    torch = _introduced[0]
+    if torch.autograd.forward_ad._current_level >= 0:
+        return True
+    return torch._C._get_tracing_state() is not None
 
 
 native.use_numpy(np.ndarray, np.empty, _DTYPES)

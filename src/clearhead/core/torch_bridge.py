@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from clearhead.core import selection, steps
 from clearhead.core.handing import is_traced
@@ -22,7 +23,7 @@ from clearhead.inputs.shapes import Sizes, fits_in_memory
 __all__ = ["attention", "differentiable_attention", "needs_torch"]
 
 _SHORT = 128 * 128  # scores up to which torch's products are faster than its fused pass, and its
-# fused backward in half kinds is several times slower
+# fused backward in half kinds is several times slower; it carries no tangents forward at all
 
 
 def needs_torch(call: Call, query: Any, key: Any, value: Any) -> bool:
@@ -78,7 +79,7 @@ def differentiable_attention(
         key = key.repeat_interleave(sizes.group, dim=-3)
         value = value.repeat_interleave(sizes.group, dim=-3)
     kind = query.dtype
-    short = sizes.queries * sizes.keys <= _SHORT
+    short = sizes.queries * sizes.keys <= _SHORT or forward_ad._current_level >= 0
     if short and kind in (torch.float16, torch.bfloat16) and not _may_round(query):
         # Products that round to float16 overflow before the scale, those of bfloat16 keep 8 bits.
         query, key, value = query.float(), key.float(), value.float()
