@@ -134,7 +134,7 @@ def _rate_rows(giga: dict[str, str], rates: dict[str, Any]) -> Iterable[list[str
     for degree in (4, 5):
         if f"exp_degree_{degree}" in giga:
             yield [f"exponentials of degree {degree}", f"{giga[f'exp_degree_{degree}']} G"]
-    for size, speed in rates.get("read", {}).items():
+    for size, speed in sorted(rates.get("read", {}).items(), key=lambda one: int(one[0])):
         yield [f"reading {int(size) / 1e6:,.0f} MB", f"{speed / 1e9:,.1f} GB"]
 
 
