@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import clearhead as ch
 from clearhead.core import steps, torch_bridge
@@ -140,6 +141,16 @@ def test_a_trace_computes_what_was_traced(options):
     ch.attention(*tensors)
     traced = torch.jit.trace(lambda *x: ch.attention(*x, **options), tuple(tensors))
     torch.testing.assert_close(traced(*others), ch.attention(*others, **options))
+
+
+def test_a_graph_computes_what_was_written_down():
+    """With a mask torch refuses: whether inputs are finite is asked of their numbers."""
+    torch.manual_seed(0)
+    tensors, others = ([torch.randn(1, 2, 5, 4) for _ in range(3)] for _ in range(2))
+    graph = make_fx(ch.attention)(*tensors)
+    torch.testing.assert_close(graph(*others), ch.attention(*others))
+    with pytest.raises(RuntimeError, match="value out of a tracing tensor"):
+        make_fx(lambda *x: ch.attention(*x, mask=ch.causal()))(*tensors)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script`")

@@ -71,14 +71,15 @@ def introduce(torch: Any) -> None:
 def is_traced() -> bool:
     """Whether torch follows what it does itself, and would miss the native module.
 
-    ``torch.jit.trace`` writes it down; forward-mode differentiation carries tangents along.
+    ``torch.jit.trace`` and dispatch modes (``make_fx``, counters of operations) write it down;
+    forward-mode differentiation carries tangents along.
     """
     if not _introduced:
         return False
     torch = _introduced[0]
     if torch.autograd.forward_ad._current_level >= 0:
         return True
-    return torch._C._get_tracing_state() is not None
+    return torch._C._get_tracing_state() is not None or torch._C._len_torch_dispatch_stack() > 0
 
 
 native.use_numpy(np.ndarray, np.empty, _DTYPES)
