@@ -31,6 +31,28 @@ CLEARHEAD_INLINE typename P::Reg power(typename P::Reg x) {
 }
 
 // `begin` is the first key of the tile, `panels` how many `largest` has.
+// The sums of a tile to those of the tiles before it, for one register of queries whose largest
+// score was `before` and is `base` now.
+template <bool entropy, class T, class Reg = typename Vec<T>::Reg>
+CLEARHEAD_INLINE void keep_sums(Block<T>& b, int at, bool fresh, Reg before, Reg base, Reg sum,
+                                Reg slope) {
+    using V = Vec<T>;
+    if (fresh) {
+        V::store(b.l + at, sum);
+        if (entropy) V::store(b.t + at, slope);
+        return;
+    }
+    const auto gap = cut<T>(V::sub(before, base));
+    const auto decay = exp2_cut<T>(gap);
+    V::store(b.decay + at, decay);
+    const auto l = V::load(b.l + at);
+    if (entropy) {
+        const auto moved = V::fma(l, gap, V::load(b.t + at));
+        V::store(b.t + at, V::fma(moved, decay, slope));
+    }
+    V::store(b.l + at, V::fma(l, decay, sum));
+}
+
 template <class P, bool entropy, class T = typename P::Sum>
 void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_t begin,
                   int64_t keys, T* s) {
@@ -74,20 +96,7 @@ void softmax_tile(Block<T>& b, Lanes lanes, const T* largest, int panels, int64_
             if (j < to) put(V::pair(weigh(j), V::zero()));
         }
         while (j < round_up(keys, P::kWhole)) put(V::zero());
-        if (fresh) {
-            V::store(b.l + at, sum);
-            if (entropy) V::store(b.t + at, slope);
-            continue;
-        }
-        const auto gap = cut<T>(V::sub(before, base));
-        const auto decay = exp2_cut<T>(gap);
-        V::store(b.decay + at, decay);
-        const auto l = V::load(b.l + at);
-        if (entropy) {
-            const auto moved = V::fma(l, gap, V::load(b.t + at));
-            V::store(b.t + at, V::fma(moved, decay, slope));
-        }
-        V::store(b.l + at, V::fma(l, decay, sum));
+        keep_sums<entropy>(b, at, fresh, before, base, sum, slope);
     }
 }
 

@@ -52,20 +52,7 @@ void softmax_rows(Block<T>& b, int at, typename Vec<T>::Reg most, int64_t keys, 
         else
             V::template store_pairs<R>(reinterpret_cast<uint16_t*>(s) + j, p);
     }
-    if (fresh) {
-        V::store(b.l + at, sum);
-        if (entropy) V::store(b.t + at, slope);
-        return;
-    }
-    const auto gap = cut<T>(V::sub(before, base));
-    const auto decay = exp2_cut<T>(gap);
-    V::store(b.decay + at, decay);
-    const auto l = V::load(b.l + at);
-    if (entropy) {
-        const auto moved = V::fma(l, gap, V::load(b.t + at));
-        V::store(b.t + at, V::fma(moved, decay, slope));
-    }
-    V::store(b.l + at, V::fma(l, decay, sum));
+    keep_sums<entropy>(b, at, fresh, before, base, sum, slope);
 }
 
 // The sums of every query of the block, one per lane from here on.
